@@ -89,6 +89,11 @@ struct kv_value {
 MUST_USE struct kv_value *kv_value_create(size_t type_bytes, size_t data_bytes);
 char *kv_value_room(struct kv_value *value);
 
+/* Whether `type` can be the value of Content-Type: it has no control, and at
+ * most KV_TYPE_BYTES_MAX bytes. Stores hand out no other type, whoever wrote
+ * it. */
+bool kv_type_is_valid(struct bytes type);
+
 struct kv_value *kv_value_acquire(struct kv_value *value);
 void kv_value_release(struct kv_value **value_ref);
 

@@ -60,5 +60,6 @@ bool kv_record_read(struct kv_record *record, struct bytes stored)
                                    stored.len - KV_RECORD_HEAD_BYTES -
                                        type_bytes};
     return record->meta.revision != 0 && record->meta.expires_ms >= 0 &&
-           record->value.len <= KV_VALUE_BYTES_MAX;
+           record->value.len <= KV_VALUE_BYTES_MAX &&
+           kv_type_is_valid(record->type);
 }

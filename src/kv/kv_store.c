@@ -23,6 +23,14 @@ char *kv_value_room(struct kv_value *value)
     return (char *)(value + 1);
 }
 
+bool kv_type_is_valid(struct bytes type)
+{
+    for (size_t i = 0; i < type.len; i++)
+        if ((unsigned char)type.data[i] < 0x20 || type.data[i] == 0x7F)
+            return false;
+    return type.len <= KV_TYPE_BYTES_MAX;
+}
+
 struct kv_value *kv_value_acquire(struct kv_value *value)
 {
     atomic_fetch_add_explicit(&value->refs, 1, memory_order_relaxed);

@@ -212,6 +212,8 @@ static const char *take_op(struct import *import, const struct json_value *line)
         return "key or value is missing";
     if (memchr(op->key.data, '\0', op->key.len))
         return "a key cannot hold NUL";
+    if (!kv_type_is_valid(op->type))
+        return "a type cannot hold a control";
     if (!(expires >= 0 && expires <= NUMBER_MAX))
         return "expires is no time";
     import->bytes += op->key.len + op->value.len;

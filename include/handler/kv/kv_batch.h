@@ -79,7 +79,4 @@ size_t kv_batch_line(const struct kv_batch *batch, size_t at);
 enum kv_condition kv_condition_read(struct bytes text, bool may_be_bare,
                                     uint64_t *revision_out);
 
-/* Whether `type` is a valid value of Content-Type. */
-bool kv_type_is_valid(struct bytes type);
-
 #endif

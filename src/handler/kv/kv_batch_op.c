@@ -178,14 +178,6 @@ static bool read_condition(struct kv_batch *batch,
     return true;
 }
 
-bool kv_type_is_valid(struct bytes type)
-{
-    for (size_t i = 0; i < type.len; i++)
-        if ((unsigned char)type.data[i] < 0x20 || type.data[i] == 0x7F)
-            return false;
-    return type.len <= KV_TYPE_BYTES_MAX;
-}
-
 static bool read_ttl(struct kv_batch *batch, const struct json_value *value,
                      struct kv_op *op)
 {

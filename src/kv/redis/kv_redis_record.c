@@ -32,5 +32,5 @@ bool kv_redis_read_meta(const struct kv_reply *reply, struct kv_meta *meta_out,
         return false;
     meta_out->stored_ms = (int64_t)(stored & INT64_MAX);
     meta_out->expires_ms = (int64_t)(expires & INT64_MAX);
-    return type_out->data && type_out->len <= KV_TYPE_BYTES_MAX;
+    return type_out->data && kv_type_is_valid(*type_out);
 }

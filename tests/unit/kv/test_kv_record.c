@@ -68,7 +68,8 @@ TEST(what_no_writer_writes_is_refused)
     static const struct {
         size_t at;
         char byte;
-    } cases[] = {{0, 0}, {0, 2}, {2, 1}, {7, 1}, {1, (char)0xFF}, {24, -128}};
+    } cases[] = {{0, 0},          {0, 2},     {2, 1},     {7, 1},
+                 {1, (char)0xFF}, {24, -128}, {32, '\n'}, {41, 0x7F}};
     struct kv_record read;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

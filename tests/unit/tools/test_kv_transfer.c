@@ -132,6 +132,8 @@ TEST(a_wrong_line_ends_it_and_those_before_are_in)
         "{\"key\":\"a\",\"key64\":\"YQ==\",\"value\":\"a\"}",
         "{\"key\":\"a\\u0000\",\"value\":\"a\"}",
         "{\"key\":\"a\",\"value64\":\"a\"}",
+        "{\"key\":\"a\",\"value\":\"a\",\"type\":\"x/y\\r\\nX: y\"}",
+        "{\"key\":\"a\",\"value\":\"a\",\"type64\":\"AA==\"}",
         "{\"key\":\"a\",\"value\":\"a\",\"expires\":-1}",
         "{\"key\":\"a\",\"value\":\"a\",\"expires\":1e300}"};
 

@@ -11,6 +11,10 @@ enum { TIMEOUT_MS = 400, PATIENCE_TURNS = 60000 };
     "$1\r\n2\r\n$1\r\na\r\n"
 #define NO_REVISION \
     "*6\r\n$1\r\nx\r\n$1\r\n1\r\n$1\r\n0\r\n$0\r\n\r\n$1\r\n0\r\n$0\r\n\r\n"
+/* Sent as it is, the type would end its line of a head. */
+#define TYPE_OF_TWO_LINES                       \
+    "*6\r\n$1\r\n7\r\n$3\r\n100\r\n$1\r\n0\r\n" \
+    "$11\r\nx/y\r\nX: yes\r\n$1\r\n2\r\n$2\r\nab\r\n"
 #define FOUND                                              \
     "*6\r\n$1\r\n7\r\n$3\r\n100\r\n$1\r\n0\r\n$1\r\nt\r\n" \
     "$1\r\n2\r\n$2\r\nab\r\n"
@@ -322,8 +326,8 @@ TEST(what_it_refuses_has_an_outcome)
 
 TEST(what_nobody_of_us_wrote_is_an_error)
 {
-    static const char *const cases[] = {"+OK\r\n", "*0\r\n", ":1\r\n", VALUE,
-                                        NO_REVISION};
+    static const char *const cases[] = {
+        "+OK\r\n", "*0\r\n", ":1\r\n", VALUE, NO_REVISION, TYPE_OF_TWO_LINES};
 
     one.answer = say_fault;
     open_client(url_of(&one));
