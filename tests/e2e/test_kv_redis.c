@@ -335,5 +335,29 @@ TEST(what_others_left_in_its_place_stops_a_write_as_a_whole)
     store_holds(client, "{tag}/new", "x");
 }
 
+/* The type of a value is sent as it is: two lines would be two fields. */
+TEST(what_others_wrote_adds_no_field_to_a_reply)
+{
+    struct redis *redis = redis_make(NULL);
+    struct client *client;
+    const char *place;
+
+    redis_start(redis);
+    client = client_open(START_STORE(url_of(redis), NULL));
+    assert_true(eventually(is_put(client, "a", "here"), SOON_MS));
+    place = redis_ask(redis, "KEYS *:k:a");
+    redis_ask(redis, "HSET %.*s t \"x/y\\r\\nX-Theirs: yes\"",
+              (int)strcspn(place, "\n"), place);
+    for (unsigned i = 0; i < 2; i++) {
+        struct reply *reply = store_ask(client, i == 0 ? "GET" : "HEAD", "a",
+                                        NULL, NULL);
+
+        expect_status(reply, 500);
+        assert_null(reply_field(reply, "X-Theirs"));
+    }
+    store_put(client, "a", "ours again");
+    store_holds(client, "a", "ours again");
+}
+
 SUITE(.begin = harness_begin_site, .end = redis_end,
       .each_end = redis_after_test);
