@@ -103,7 +103,7 @@ def _kv_threads(tables):
         place = next(at for at, row in enumerate(rows)
                      if row[0] == behind) + 1
         rows.insert(place, [name, then, *map(compute, said)])
-    note = (f"{table.note} Of ours computed, or as it was asked for: "
+    note = (f"{table.note} Of ours these are computed, or were asked for: "
             + "; ".join(name for _behind, name, *_rest in HTTPERF) + ".")
     return [*tables[:at], dataclasses.replace(table, rows=rows, note=note),
             *tables[at + 1:]]
