@@ -47,6 +47,13 @@ static inline uint64_t byte_word_find(uint64_t word, unsigned char c)
     return byte_word_zeros(word ^ BYTE_EIGHTFOLD(c));
 }
 
+/* The same, for control bytes: those below space, HTAB included, and DEL. */
+static inline uint64_t byte_word_controls(uint64_t word)
+{
+    return ((word - BYTE_EIGHTFOLD(' ')) & ~word & BYTE_EIGHTFOLD(0x80)) |
+           byte_word_find(word, 0x7F);
+}
+
 /* Returns true if `text` has none of the bytes that `find` looks for. `find`
  * gets words of the text, which may overlap, and returns 0 for a word without
  * such bytes. If the text has fewer than four bytes, the result is always

@@ -72,6 +72,9 @@ static inline bool bytes_ieq(struct bytes a, struct bytes b)
     return a.len == b.len && bytes_are_ieq(a.data, b.data, a.len);
 }
 
+/* Whether `text` has a control byte: one below space, HTAB included, or DEL. */
+bool bytes_has_control(struct bytes text);
+
 /* Removes spaces and tabs from both ends of `text` (OWS, RFC 9110 5.6.3). */
 static inline struct bytes bytes_trim(struct bytes text)
 {

@@ -126,10 +126,8 @@ static const char *read_user(struct htpasswd_user *user, struct bytes line)
         return "a user without a name";
     if (user->name.len > HTPASSWD_NAME_BYTES_MAX)
         return "a user's name of over 255 bytes";
-    for (size_t i = 0; i < user->name.len; i++)
-        if ((unsigned char)user->name.data[i] < 0x20 ||
-            user->name.data[i] == 0x7F)
-            return "a control character in a user's name";
+    if (bytes_has_control(user->name))
+        return "a control character in a user's name";
     return judge_hash(user->hash);
 }
 

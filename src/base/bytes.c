@@ -51,6 +51,16 @@ bool bytes_are_ieq(const char *a, const char *b, size_t len)
     return true;
 }
 
+bool bytes_has_control(struct bytes text)
+{
+    if (text.len >= BYTE_WORD_HALF)
+        return !byte_word_lacks(text, byte_word_controls);
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.data[i] < ' ' || text.data[i] == 0x7F)
+            return true;
+    return false;
+}
+
 int bytes_order(struct bytes a, struct bytes b)
 {
     size_t len = a.len < b.len ? a.len : b.len;

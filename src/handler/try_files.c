@@ -83,9 +83,8 @@ const char *try_files_add(struct try_files *tries, struct bytes text)
         return "stands behind a status, which is the last";
     if (text.len == 0 || text.len > TRY_FILES_TEXT_MAX)
         return "is empty, or longer than 500 bytes";
-    for (size_t i = 0; i < text.len; i++)
-        if ((unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7F)
-            return "has a control character";
+    if (bytes_has_control(text))
+        return "has a control character";
     if (*text.data == '=')
         return read_status(tries, text);
     if (tries->count == TRY_FILES_MAX)

@@ -8,11 +8,6 @@ enum {
     BASE64_BYTES_MAX = (TEXT_BYTES_MAX + 2) / 3 * 4
 };
 
-static bool is_control(char c)
-{
-    return (unsigned char)c < 0x20 || c == 0x7F;
-}
-
 /* Decodes base64 to auth->text. Returns the length, or 0 when the text is not
  * base64. */
 static size_t decode(struct basic_auth *auth, struct bytes base64)
@@ -30,10 +25,7 @@ static bool split(struct basic_auth *auth, size_t len)
     const char *end = auth->text + len;
     const char *colon = memchr(auth->text, ':', len);
 
-    for (size_t i = 0; i < len; i++)
-        if (is_control(auth->text[i]))
-            return false;
-    if (!colon)
+    if (!colon || bytes_has_control((struct bytes){auth->text, len}))
         return false;
     auth->user = bytes_between(auth->text, colon);
     auth->password = bytes_between(colon + 1, end);
@@ -78,10 +70,7 @@ void basic_auth_wipe(struct basic_auth *auth)
 
 bool basic_auth_realm_is_valid(struct bytes realm)
 {
-    for (size_t i = 0; i < realm.len; i++)
-        if (is_control(realm.data[i]))
-            return false;
-    return realm.len <= BASIC_AUTH_REALM_BYTES_MAX;
+    return realm.len <= BASIC_AUTH_REALM_BYTES_MAX && !bytes_has_control(realm);
 }
 
 void basic_auth_put_challenge(struct buf *head, struct bytes realm)

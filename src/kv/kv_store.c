@@ -25,10 +25,7 @@ char *kv_value_room(struct kv_value *value)
 
 bool kv_type_is_valid(struct bytes type)
 {
-    for (size_t i = 0; i < type.len; i++)
-        if ((unsigned char)type.data[i] < 0x20 || type.data[i] == 0x7F)
-            return false;
-    return type.len <= KV_TYPE_BYTES_MAX;
+    return type.len <= KV_TYPE_BYTES_MAX && !bytes_has_control(type);
 }
 
 struct kv_value *kv_value_acquire(struct kv_value *value)

@@ -282,9 +282,8 @@ static bool compile(const struct compiler *compiler, const char *text)
     if (rest.len > LOG_TEMPLATE_BYTES_MAX)
         return refuse(compiler, "a template has at most %d bytes, not %zu",
                       LOG_TEMPLATE_BYTES_MAX, rest.len);
-    for (size_t i = 0; i < rest.len; i++)
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7F)
-            return refuse(compiler, "a line has no control characters");
+    if (bytes_has_control(rest))
+        return refuse(compiler, "a line has no control characters");
     while (rest.len > 0) {
         struct log_step *step = &template->steps[template->step_count];
 

@@ -22,18 +22,6 @@ const uint8_t http1_byte_sets[256] = {
 };
 /* clang-format on */
 
-/* Sets the high bit of each control byte, HTAB included. A borrow may wrongly
- * set the bit of the byte above a control byte, too, but the result is 0
- * exactly when there is no control byte. */
-static uint64_t find_controls(uint64_t word)
-{
-    uint64_t without_del = word ^ BYTE_EIGHTFOLD(0x7F);
-
-    return (((word - BYTE_EIGHTFOLD(' ')) & ~word) |
-            ((without_del - BYTE_EIGHTFOLD(1)) & ~without_del)) &
-           BYTE_EIGHTFOLD(0x80);
-}
-
 /* Whether the only control bytes among eight bytes are tabs. This slow way is
  * for the few values that have a tab. */
 __attribute__((noinline)) static bool is_tabbed_word(const char *at)
@@ -43,7 +31,7 @@ __attribute__((noinline)) static bool is_tabbed_word(const char *at)
 
 static bool is_value_word(const char *at)
 {
-    return find_controls(byte_word(at)) == 0 || is_tabbed_word(at);
+    return byte_word_controls(byte_word(at)) == 0 || is_tabbed_word(at);
 }
 
 /* Some of the last eight bytes may be looked at twice, which costs less than

@@ -1,5 +1,7 @@
 #include "base/bytes.h"
 
+#include <limits.h>
+
 #include "suite.h"
 
 static const struct bytes nothing = {NULL, 0};
@@ -138,6 +140,26 @@ TEST(what_stands_in_front_is_taken_off)
     assert_false(bytes_take(&text, BYTES("x")));
     assert_false(bytes_take_ieq(&text, BYTES("x")));
     assert_int_equal(text.len, 0);
+}
+
+TEST(a_control_is_found_wherever_it_stands)
+{
+    enum { LEN_MAX = 20 };
+
+    assert_false(bytes_has_control(nothing));
+    for (size_t len = 1; len <= LEN_MAX; len++) {
+        char *text = malloc(len); /* for the sanitizer to watch */
+
+        assert_non_null(text);
+        for (size_t at = 0; at < len; at++)
+            for (unsigned c = 0; c <= UCHAR_MAX; c++) {
+                memset(text, c % 2 == 0 ? ' ' : 0x80, len);
+                text[at] = (char)c;
+                assert_int_equal(bytes_has_control((struct bytes){text, len}),
+                                 c < ' ' || c == 0x7F);
+            }
+        free(text);
+    }
 }
 
 TEST(words_stand_between_blanks)
