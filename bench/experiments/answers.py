@@ -220,8 +220,8 @@ def _file_size(numbers):
     which = (f"of {len(told)} comparisons {len(faster)} "
              f"{'is' if len(faster) == 1 else 'are'} above one worker's rate "
              f"by 0.5 % or more with the whole 95 % interval "
-             f"({'; '.join(faster)}), where chance alone would make it "
-             f"{len(told) / 40:.2g} on average"
+             f"({'; '.join(faster)}), where chance alone would make it at "
+             f"most {len(told) / 40:.2g} on average"
              if faster else
              "here from none (the client has its part of the two CPUs)")
     return (f"{which}; of CPU time a reply of {small} costs "
@@ -314,7 +314,7 @@ def _phases(numbers):
     return (f"of {cost:.1f} µs a small reply {shares['send']:.0f} % go to "
             f"sending, {shares['read']:.0f} % to reading, "
             f"{shares['parse']:.0f} % to parsing, {shares['log']:.0f} % to "
-            f"counting it, as no log is written; {kernel:.0f} % are the "
+            f"finishing it (no log is written); {kernel:.0f} % are the "
             "kernel's")
 
 

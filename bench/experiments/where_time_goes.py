@@ -315,9 +315,9 @@ def _agreement_reading(study):
             f"{abs(apart[0][2]):.1f} at most. ")
     text += (f"In {len(beyond)} of them the difference is more than "
              f"{SIGMAS} standard errors, where chance alone would make it "
-             f"about {0.05 * len(apart):.0f} at most: " + ", ".join(
-                 f"{phase} of {name} {points:+.1f} ± {error:.1f}"
-                 for name, phase, points, error in beyond[:6]) + ". "
+             f"about {0.05 * len(apart):.0f} on average, or fewer: "
+             + ", ".join(f"{phase} of {name} {points:+.1f} ± {error:.1f}"
+                         for name, phase, points, error in beyond[:6]) + ". "
              if beyond else
              f"None of these is more than {SIGMAS} standard errors. ")
     return text + (

@@ -43,7 +43,8 @@ METHOD = """\
   is looked at, is judged as it is, such as whether anything failed, how much
   memory is taken, which of two caches hits more of one list, the longest of
   many requests (11), and medians beside a number that stands in the claim (10,
-  12).
+  12). Shares of samples (13) are compared over all rounds together, by their
+  standard errors.
 - A threshold stands in its claim: "not above" another's, or 3 % more where
   nobody is meant to win, 5 to 10 % and more where the client takes part in it
   or runs differ by as much; others are what would matter, as their claims say.
@@ -58,8 +59,9 @@ METHOD = """\
   loops, in which each connection asks when it has been answered: such times are
   of a load that waits for the server. To its times wrk adds, for a request that
   takes far longer than others, those of such as would have begun meanwhile.
-- Seeds are fixed; so are all command lines, which stand with each experiment
-  (`$LAB` is a temporary folder, PORT a free port).
+- Seeds are fixed; so are command lines: those of servers and of what puts load
+  on them stand with each experiment (`$LAB` is a temporary folder, PORT a free
+  port).
 - A run in which a tool reports an error, a wrong length or a failed request is
   no number but a reason, unless failures are what is asked about (11).
 - The originals ran on other machines, years ago: compare the shapes of the
