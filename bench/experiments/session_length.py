@@ -298,7 +298,7 @@ EXPERIMENT = Experiment(
     "the thread that writes them counts in the CPU time. All may use both "
     "CPUs, of which the client has one. The original's serial server took a "
     "session to its end before the next: bench/serial.c does that, ends each "
-    "after as many requests, and looks at nothing of what is asked, so it has "
-    "less to do for a reply. It is measured behind the others, in "
-    f"{SERIAL_ROUNDS} rounds of {SERIAL_SECONDS:g} s.",
+    "after as many requests, and looks at nothing of what is asked. It is "
+    f"measured behind the others, in {SERIAL_ROUNDS} rounds of "
+    f"{SERIAL_SECONDS:g} s.",
     120, measure)
