@@ -155,7 +155,8 @@ def _by_more(told):
          "median s", "most s"], rows,
         "A connection that the client takes for open may have found no place "
         "in the queue either: its request is dropped, and sent again, first "
-        "after 0.2 s. Why some have to be sent so often is not shown.")
+        "after 0.2 s, then after 0.2 s more, and from there after twice as "
+        "long each time. Why some have to be sent so often is not shown.")
 
 
 def _rows_table(rows, requests, connections):
