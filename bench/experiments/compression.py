@@ -146,7 +146,9 @@ def _tables(study):
              "CPU µs a reply"],
             [[name, *(median([run[what] for run in runs])
                       for what in ("mean", "p99", "bytes", "cpu"))]
-             for name, runs in study.link.items()])
+             for name, runs in study.link.items()],
+            f"Medians of {len(study.link[OURS])} draws. Bytes: of the body "
+            "alone; above, with head and frames.")
     if study.beside:
         yield Table(
             f"A small reply beside {compressed_beside.DOWNLOADS} proxied "
@@ -196,7 +198,7 @@ def _reading(study):
     yield "A text takes so many bytes and so much CPU time: " + ", ".join(
         texts) + "."
     if OFF in study.link:
-        yield ("Over the narrow link the mean response is "
+        yield ("Over the narrow link sprintd's mean response is "
                f"{paired.say(study.link_ratios(OFF))} times that without "
                "compression.")
 

@@ -70,6 +70,6 @@ EXPERIMENT = Experiment(
     "None of the originals speaks of files that change.",
     "A bundle of this project's own text, and the same with changes all over "
     "it, from a server with a rule for dictionaries (RFC 9842): the bytes of "
-    "the new version by each coding at first, after the server had time to "
-    "compress it with more effort, and as a delta. `bench/release.py` does it "
-    "for any two files.", 120, run)
+    "the new version by each coding at first, once the server has compressed "
+    f"it with more effort, as {release.ASKS:,} requests make it do, and as a "
+    "delta. `bench/release.py` does it for any two files.", 120, run)
