@@ -21,7 +21,8 @@
  * worker's part of all bytes that the workers have sent.
  *
  * Memory: WHAT_IF_JOBS of 32 bytes. Time: 1 ms of every WHAT_IF_EVERY seconds
- * at most; between samples, a response costs one look at a flag.
+ * at most. A response that is not noted costs two looks at flags: the clock is
+ * read for noted ones only.
  *
  * Thread: one worker's.
  * Owns:   the noted responses.
@@ -55,15 +56,17 @@ struct what_if {
     /* The sample's number. A mark that has another number is ignored. */
     uint32_t sample;
     unsigned ticks;
-    bool is_noting;
+    bool is_noting; /* a sample has begun and is not told yet */
+    bool has_room;  /* it notes further responses */
     uint64_t since_ns;
     uint64_t until_ns; /* responses that come before this time are judged */
-    uint64_t end_ns;   /* when the array jobs became full; 0: it has room */
+    uint64_t end_ns;   /* when the first response had no room; 0: none had */
     struct heap heap;
 };
 
 /* A connection embeds a mark, which names the connection's job: jobs[at], if
- * the present sample has the number `sample`. */
+ * the present sample has the number `sample`. That is 0 if the connection has no
+ * job. */
 struct what_if_mark {
     uint32_t sample;
     uint32_t at;
@@ -86,13 +89,15 @@ bool what_if_has_ended(const struct what_if *what_if);
 void what_if_tell(struct what_if *what_if, uint64_t rate, uint64_t now_ns,
                   struct stats *stats);
 
-/* Notes that a response of `bytes` bytes waits. `is_new` says that the response
- * begins to wait now; otherwise it waited already when the sample began. */
+/* Notes that a response of `bytes` bytes waits, while there is room. `is_new`
+ * says that the response begins to wait now; otherwise it waited already when
+ * the sample began. */
 void what_if_note(struct what_if *what_if, struct what_if_mark *mark,
                   uint64_t bytes, uint64_t now_ns, bool is_new);
 
-/* Notes that a response was handed over whole (`is_done`) or broken off. */
-void what_if_end(struct what_if *what_if, const struct what_if_mark *mark,
+/* Notes that a response was handed over whole (`is_done`) or broken off, and
+ * that the connection has no job. */
+void what_if_end(struct what_if *what_if, struct what_if_mark *mark,
                  uint64_t now_ns, bool is_done);
 
 /* A model of a link that carries `rate` bytes a second. It sets done_ns[i] to

@@ -141,7 +141,7 @@ static enum conn_progress send_candidate(struct conn *conn,
                                                    : sent);
         switch (result) {
         case SENDER_DONE:
-            if (__builtin_expect(conn_shared_of(conn)->what_if.is_noting, 0))
+            if (__builtin_expect(conn->mark.sample != 0, 0))
                 what_if_end(&conn_shared_of(conn)->what_if, &conn->mark,
                             now_read_ns(), true);
             return CONN_SENT;
@@ -182,7 +182,7 @@ static struct candidate arrive(struct conn *conn)
     sched_arrive(&conn_shared_of(conn)->sched, &conn->item,
                  client_share_name(&conn->session.peer), candidate.bytes,
                  candidate.is_stream);
-    if (__builtin_expect(conn_shared_of(conn)->what_if.is_noting, 0) &&
+    if (__builtin_expect(conn_shared_of(conn)->what_if.has_room, 0) &&
         !candidate.is_stream)
         what_if_note(&conn_shared_of(conn)->what_if, &conn->mark,
                      candidate.bytes, now_read_ns(), true);

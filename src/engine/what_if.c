@@ -34,7 +34,7 @@ bool what_if_tick(struct what_if *what_if, uint64_t now_ns)
         return false;
     what_if->count = 0;
     what_if->sample++;
-    what_if->is_noting = true;
+    what_if->is_noting = what_if->has_room = true;
     what_if->since_ns = now_ns;
     what_if->until_ns = now_ns + WHAT_IF_SAMPLE * NS_PER_S / 2;
     what_if->end_ns = 0;
@@ -51,9 +51,10 @@ void what_if_note(struct what_if *what_if, struct what_if_mark *mark,
                   uint64_t bytes, uint64_t now_ns, bool is_new)
 {
     mark->sample = 0;
-    if (!what_if->is_noting || what_if->end_ns != 0 || bytes == 0)
+    if (!what_if->has_room || bytes == 0)
         return;
     if (what_if->count == WHAT_IF_JOBS) {
+        what_if->has_room = false;
         what_if->end_ns = now_ns;
         return;
     }
@@ -64,16 +65,16 @@ void what_if_note(struct what_if *what_if, struct what_if_mark *mark,
         .is_judged = is_new && now_ns < what_if->until_ns};
 }
 
-void what_if_end(struct what_if *what_if, const struct what_if_mark *mark,
+void what_if_end(struct what_if *what_if, struct what_if_mark *mark,
                  uint64_t now_ns, bool is_done)
 {
+    bool is_noted = what_if->is_noting && mark->sample == what_if->sample;
     struct what_if_job *job;
 
-    if (!what_if->is_noting || mark->sample != what_if->sample)
+    mark->sample = 0;
+    if (!is_noted)
         return;
     job = &what_if->jobs[mark->at];
-    if (job->done_ns != 0)
-        return;
     if (is_done)
         job->done_ns = now_ns;
     else
@@ -206,7 +207,7 @@ void what_if_tell(struct what_if *what_if, uint64_t rate, uint64_t now_ns,
     uint64_t end_ns = what_if->end_ns ? what_if->end_ns : now_ns;
     uint64_t *done_ns;
 
-    what_if->is_noting = false;
+    what_if->is_noting = what_if->has_room = false;
     if (rate == 0 || what_if->count == 0)
         return;
     done_ns = malloc(what_if->count * sizeof(*done_ns));

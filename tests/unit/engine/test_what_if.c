@@ -178,6 +178,7 @@ TEST(a_sample_is_noted_and_told_once_in_a_while)
                          tick % WHAT_IF_EVERY < WHAT_IF_SAMPLE);
         what_if_note(&what_if, &marks[0], 100, tick * SECOND_NS + 5, true);
         what_if_end(&what_if, &marks[0], tick * SECOND_NS + 10, true);
+        assert_int_equal(marks[0].sample, 0);
     }
     assert_int_equal(begun, 4);
     assert_int_equal(ended, 4);
@@ -223,8 +224,11 @@ TEST(what_is_not_done_counts_until_the_end)
 TEST(more_than_there_is_room_for_ends_the_sample_early)
 {
     what_if_tick(&what_if, 0);
-    for (uint64_t i = 0; i <= WHAT_IF_JOBS; i++)
+    for (uint64_t i = 0; i <= WHAT_IF_JOBS; i++) {
+        assert_true(what_if.has_room);
         what_if_note(&what_if, &marks[i], 1000, i * 1000, true);
+    }
+    assert_false(what_if.has_room);
     assert_int_equal(marks[WHAT_IF_JOBS].sample, 0);
     what_if_end(&what_if, &marks[WHAT_IF_JOBS], 1, true);
     what_if_tell(&what_if, RATE, 2000000000, stats);
