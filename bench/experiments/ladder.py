@@ -301,8 +301,8 @@ def _read_order(found):
                     for name in (CONTROL, "shortest first"))
     if chosen > NOTHING * dear:
         return text
-    return (f"{text} What is held back is woken for when the link has room; "
-            "which reply goes then costs next to nothing.")
+    return (f"{text} What is held back is looked at again every half "
+            "millisecond; which reply goes then costs next to nothing.")
 
 
 def _read(found, sizes):
