@@ -239,12 +239,12 @@ def _reading(cells, threads):
         f"The original was best with 12 threads for {sessions.SESSIONS} "
         "sessions, a mean 9 % below that of 1 thread, each row a single run "
         "of 1,000 requests. By its client's report, of 4 threads, never more "
-        "than two connections were open, and one on average: a third thread "
-        "had nothing to do. If its other rows were asked for alike, what "
-        "differs between those of two threads and more is not owed to their "
-        f"number. Here all {sessions.SESSIONS} sessions are open at "
-        "once, a worker has any number of them, and a thread of its own does "
-        f"all writing. {best}.",
+        "than two connections were open, and one on average: so no more than "
+        "two threads had anything to do at a time. If its other rows were "
+        "asked for alike, what differs between those of two threads and more "
+        "is not owed to their number. Here all "
+        f"{sessions.SESSIONS} sessions are open at once, a worker has any "
+        f"number of them, and a thread of its own does all writing. {best}.",
         "The original says that a request takes far longer by its client's "
         "report than by its server's; the two that it prints say the "
         "opposite, 0.8 ms a response and 25.2. Here both tell of the same "
