@@ -5,7 +5,7 @@ import math
 from lab import site
 
 from . import paired, verdicts
-from .cache_numbers import compare
+from .cache_numbers import ROUNDS, compare
 from .cache_times import FLOOR, PAGE_CACHE, TMPFS, tenth
 from .model import BARS, Claim, Figure, Result, Series, Table
 
@@ -132,8 +132,9 @@ def _cost_table(numbers):
         f"“{PAGE_CACHE}”: no cache of sprintd's, so cold is no cache at all. "
         f"Cold: pages evicted, process new, inodes still in memory; the "
         f"policies have nothing to choose yet. p99 from an open loop of "
-        f"{numbers.rate:,.0f} requests a second. “{FLOOR}” answers all from "
-        f"one buffer, without looking anything up.")
+        f"{numbers.rate:,.0f} requests a second; a warm one without a cold one "
+        f"is of {ROUNDS} runs, not in turns. “{FLOOR}” answers all from one "
+        f"buffer, without looking anything up.")
 
 
 def _original_table(numbers):
