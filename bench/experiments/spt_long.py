@@ -48,6 +48,8 @@ def measure(study):
 
 def table(found):
     names = (*SERVERS, *ideal.REFERENCES)
+    others = ", ".join(f"{load:g}" for load in found
+                       if load not in spt_runs.LOADS)
     return Table(
         TITLE, ["load", "draws", *(f"{name}{' (computed)' * (name in ideal.REFERENCES)}"
                           for name in names),
@@ -56,10 +58,10 @@ def table(found):
           small.get("srpt"), small.get(serving.NGINX)]
          for load, (means, small, _ratios, _noise) in found.items()],
         "Means over the draws, the same arrivals for all in a row. How far "
-        "apart they are differs between draws; which is ahead is judged by the "
-        "many short draws below, which end before queues near full load are as "
-        "long as they become: there fifo's means are too small, and ratios to "
-        "them too mild.")
+        "apart they are differs between draws; which is ahead is judged by "
+        f"the many short draws below (there are none at {others}), which end "
+        "before queues near full load are as long as they become: there "
+        "fifo's means are too small, and ratios to them too mild.")
 
 
 def read(found):
