@@ -318,8 +318,8 @@ def _read(rows):
     idle = [row for row in rows if row.busy + row.foreign < FULL]
     if idle:
         texts.append(
-            "The server's CPU had time left, so that the rate was the "
-            "client's doing as well, with " + ", ".join(
+            "The server's CPU had time left, so that something else limited "
+            "the rate, with " + ", ".join(
                 f"{row.way.name} ({row.busy:.0%} busy)" for row in idle) + ".")
     return texts
 
