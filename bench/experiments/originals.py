@@ -76,7 +76,7 @@ ORIGINALS = (
               "cannot be asked here; what a whole file in memory costs is the "
               "row of 512 MB"),
         Asked("The higher the concurrency, the better? Its server of one task "
-              "beats one of a task for each request.",
+              "beats one of unlimited concurrency.",
               {"concurrency": [ONE_CPU]}, _crowd),
         Asked("Which level is the best: 1 to 1,024?",
               {"concurrency": [ONE_CPU, "64 KiB", "Reads that block"]}),
@@ -94,8 +94,8 @@ ORIGINALS = (
               "measured"),
         Asked("Why did the cache make it worse?",
               {"cache-bound": ["What a cache made"], "ladder": ["Responses"]},
-              "answered there: it blocked those who answer; here a cache that "
-              "does not"),
+              "answered there: it blocked those who answer; here each worker "
+              "has one of its own"),
         Asked("What is the upper bound of caching in memory?",
               {"cache-bound": ["What a reply"]}),
         Asked("What else can be a bottleneck: long critical sections, tasks "
