@@ -169,9 +169,9 @@ def _claim_log(cells, sizes):
 def _claim_link(cells, sizes):
     found = {size: _speed_up(cells, size, ONE_AUTO) for size in sizes}
     return verdicts.claim_at_least(
-        "finding out the link's rate (--link-rate=auto, the default) costs at "
-        f"most {1 - AUTO_KEEPS:.0%} of the throughput where there is no "
-        "narrow link", found, AUTO_KEEPS)
+        "over loopback --link-rate=auto, the default, which holds nothing back "
+        f"there, costs at most {1 - AUTO_KEEPS:.0%} of the throughput", found,
+        AUTO_KEEPS)
 
 
 def _claims(cells, sizes, logs, asked):
@@ -236,16 +236,14 @@ def _read_switches(cells, size):
 
 
 def _read_link(cells, sizes):
-    """Whether finding out the link's rate costs anything."""
+    """Whether the default of --link-rate costs anything."""
     found = {size: _speed_up(cells, size, ONE_AUTO) for size in sizes}
     slow = [f"{size} {1 / median(values):.1f} times" for size, values
             in found.items() if values and paired.interval(values)[1] < 0.8]
     if not slow:
         return []
-    return ["All but one leave the link alone (--link-rate=off). The one "
-            f"that finds out its rate is slower: {', '.join(slow)}. What it "
-            "does besides is to look for a narrow link, and to hold bytes "
-            "back where it takes one to be there."]
+    return ["All but one have --link-rate=off. The one with the default is "
+            f"slower: {', '.join(slow)}."]
 
 
 def _reading(cells, sizes):
@@ -282,8 +280,8 @@ EXPERIMENT = Experiment(
     "workers that may use both share it with the client. So CPU time per "
     "reply stands beside, and the claim is made on one CPU too; it leaves 5 "
     "%, as the client takes part in a rate. Logs are complete "
-    "(--log-overflow=wait). Nothing is held back for a link "
-    "(--link-rate=off), but by one way that is there to see what that costs. "
+    "(--log-overflow=wait). All have --link-rate=off, but for one with the "
+    "default, which holds nothing back over loopback, either. "
     "The original's serial server took a session to its end before the next: "
     "bench/serial.c does that, beside one worker as it is by default, timed "
     "at the client request by request.",
