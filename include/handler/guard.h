@@ -27,11 +27,7 @@ struct guard {
      * `resume` admits the exchange if the verdict is PASSWORD_RIGHT, and
      * otherwise calls guard_refuse(). */
     guard_fn resume;
-    /* Called when a verdict has come. Makes each waiting exchange check whether
-     * the verdict is its own. */
-    void (*wake)(void *wake_context);
     void *context;
-    void *wake_context;
 };
 
 /* Returns true if the exchange is admitted. Returns false if it was answered

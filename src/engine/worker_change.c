@@ -66,13 +66,6 @@ static bool init_handlers(struct worker *worker,
     return worker->made || !service->has_status;
 }
 
-static void wake_conns(void *context)
-{
-    struct worker *worker = context;
-
-    conn_set_wake(&worker->conns);
-}
-
 /* Makes this worker's certificates and keys. Returns false, with the reason in
  * the log, when that fails. */
 static bool make_tls(struct worker_change *change)
@@ -99,8 +92,6 @@ struct worker_change *worker_prepare(struct worker *worker,
     change->service = *service;
     sites = &change->service.sites;
     sites->cache.defaults.now = &worker->now;
-    sites->wake = wake_conns;
-    sites->wake_context = worker;
     sites->encoder = &worker->encoder;
     if (make_tls(change) && init_handlers(worker, &change->service)) {
         sites->client = worker->client;

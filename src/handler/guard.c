@@ -47,7 +47,7 @@ static void on_done(struct password_wait *wait, enum password_verdict verdict)
     struct visitor *visitor = OWNER_OF(wait, struct visitor, wait);
 
     visitor->verdict = verdict;
-    visitor->guard->wake(visitor->guard->wake_context);
+    exchange_wake(visitor->exchange);
 }
 
 /* Makes the exchange wait for its password check. Returns NULL when there is no

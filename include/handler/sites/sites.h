@@ -69,8 +69,6 @@ struct sites_options {
     const char *challenges;  /* folder of challenge.h's files, or NULL */
     bool names_requests;     /* the log shows request ids: trace.h */
     struct password_client *client; /* the worker's; NULL: no passwords */
-    void (*wake)(void *context);    /* makes pending exchanges look again */
-    void *wake_context;
     /* Called by the last sites_release(), after it has destroyed the sites. May
      * be NULL. */
     void (*on_gone)(void *context);

@@ -307,9 +307,7 @@ struct sites *sites_make(const struct sites_options *options, guard_fn resume)
     sites->guard = (struct guard){.client = options->client,
                                   .defaults = sites_defaults(sites),
                                   .resume = resume,
-                                  .wake = options->wake,
-                                  .context = sites,
-                                  .wake_context = options->wake_context};
+                                  .context = sites};
     sites->refs = 1;
     sites->cache = file_cache_create(&options->cache);
     if (sites->cache && trace_init(&sites->trace) == 0 && add_sites(sites))

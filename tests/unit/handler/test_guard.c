@@ -72,9 +72,9 @@ static void resume(void *context, struct exchange *resumed,
     }
 }
 
-static void wake(void *context)
+static void on_wake(struct exchange *waked)
 {
-    assert_ptr_equal(context, &woken);
+    assert_ptr_equal(waked, &exchange);
     woken++;
 }
 
@@ -86,11 +86,9 @@ static int set_up(void **state)
     allocations_left = -1;
     asked = cancelled = woken = admitted = refused = 0;
     exchange.peer = &peer;
-    guard = (struct guard){.defaults = &defaults,
-                           .resume = resume,
-                           .wake = wake,
-                           .context = &guard,
-                           .wake_context = &woken};
+    guard = (struct guard){
+        .defaults = &defaults, .resume = resume, .context = &guard};
+    exchange.on_wake = on_wake;
     return begin_asking(state);
 }
 
