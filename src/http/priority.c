@@ -2,8 +2,8 @@
 
 /*
  * A dictionary of RFC 8941 3.2: key [ "=" item ] { ";" parameters } joined by
- * commas. Of items only integers and booleans are told apart; strings are read
- * for their quotes alone.
+ * commas. Of items only integers and booleans are told apart; strings and inner
+ * lists are read for their ends alone.
  */
 
 struct cursor {
@@ -48,12 +48,13 @@ static bool take_key(struct cursor *cursor, struct bytes *key_out)
     return key_out->len > 0;
 }
 
-/* Takes the text of an item, up to the byte that ends it. In quotes the text
- * may have any byte. */
+/* Takes the text of an item or of an inner list, up to the byte that ends it.
+ * In quotes the text may have any byte, and in parentheses blanks. */
 static bool take_item(struct cursor *cursor, struct bytes *item_out)
 {
     const char *begin = cursor->at;
     bool is_quoted = false;
+    bool is_inner = is_at(cursor, '(');
 
     for (; cursor->at < cursor->end; cursor->at++) {
         char c = *cursor->at;
@@ -62,11 +63,14 @@ static bool take_item(struct cursor *cursor, struct bytes *item_out)
             is_quoted = !is_quoted;
         else if (is_quoted && c == '\\' && cursor->at + 1 < cursor->end)
             cursor->at++;
-        else if (!is_quoted && (c == ',' || c == ';' || c == ' ' || c == '\t'))
+        else if (!is_quoted && c == ')')
+            is_inner = false;
+        else if (!is_quoted && !is_inner &&
+                 (c == ',' || c == ';' || c == ' ' || c == '\t'))
             break;
     }
     *item_out = bytes_between(begin, cursor->at);
-    return item_out->len > 0 && !is_quoted;
+    return item_out->len > 0 && !is_quoted && !is_inner;
 }
 
 static void apply(struct priority *priority, struct bytes key,
@@ -89,7 +93,8 @@ static bool take_parameters(struct cursor *cursor)
     while (skip(cursor, ';')) {
         skip_blanks(cursor);
         if (!take_key(cursor, &key) ||
-            (skip(cursor, '=') && !take_item(cursor, &item)))
+            (skip(cursor, '=') &&
+             (is_at(cursor, '(') || !take_item(cursor, &item))))
             return false;
     }
     return true;

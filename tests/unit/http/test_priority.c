@@ -36,6 +36,10 @@ TEST(what_it_does_not_know_is_passed_over)
     expect("a=\"u=7, \\\"\", u=2", 2, false);
     expect("u=2;x=1;y, i;z=\"a;b\"", 2, true);
     expect("*k-1.a_=tok/en, i", 3, true);
+    expect("x=(1 2), u=1", 1, false); /* an inner list: RFC 8941 3.1.1 */
+    expect("u=2, x=(\"a)\" b;c=1);d, i", 2, true);
+    expect("x=(), u=1", 1, false);
+    expect("u=(1 2), i", 3, true);
 }
 
 TEST(a_value_that_is_none_says_nothing)
@@ -59,6 +63,9 @@ TEST(what_is_no_dictionary_says_nothing_at_all)
     expect("u=1, a=\"x", 3, false);
     expect("U=1", 3, false);
     expect("u=1;", 3, false);
+    expect("u=1, x=(1 2", 3, false);
+    expect("u=1, x=(\"a)", 3, false);
+    expect("u=1, x;y=(1 2)", 3, false);
 }
 
 TEST(what_is_not_said_stays)
