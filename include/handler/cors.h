@@ -9,7 +9,8 @@
  * request, the browser refuses to send the request. All other answers get
  * additional fields (response->extra). These say whether the page may read the
  * answer. They also say that the answer depends on Origin, so that caches keep
- * the answers for different origins apart.
+ * the answers for different origins apart. What an upstream server says of that
+ * is dropped.
  *
  * Thread: filled at start; afterwards read only and shared by all.
  * Owns:   nothing; the texts are borrowed.

@@ -53,6 +53,14 @@ struct origin {
 struct response;
 struct encode; /* handler/encode.h */
 
+/* Fields that only the site may say: lines of these names that an upstream
+ * server has sent are dropped. */
+enum response_own {
+    RESPONSE_OWN_HSTS = 1, /* Strict-Transport-Security */
+    /* Which pages may read the answer, and whether with credentials. */
+    RESPONSE_OWN_CORS = 2
+};
+
 /* The memory that a response is written into first; a longer response moves to
  * the heap. */
 struct response_room {
@@ -109,6 +117,7 @@ struct response {
     uint8_t phrase_len;
     uint8_t reason;        /* enum reason: why the request is refused */
     uint8_t extra_count;   /* how many elements of `extra` are in use */
+    uint8_t own_fields;    /* set of enum response_own */
     uint8_t cache_use;     /* enum response_cache */
     bool is_waiting;       /* `source` has nothing for now */
     uint8_t part_count;    /* how many elements of `parts` are in use */
@@ -128,10 +137,11 @@ struct response {
     struct origin origin; /* `object` is NULL when nothing is borrowed */
     struct source *source; /* makes the bytes behind `parts`, and is kept until
                               all its bytes are sent; NULL: none follow */
-    /* Three changes to the head, made in this order when the head ends: the
-     * edits of the place (`edits`), the edits of this answer (own_edits), and
-     * pieces of whole lines that are appended (`extra`). All of them are
-     * borrowed until then. NULL: there are no such edits. */
+    /* Changes to the head, made in this order when the head ends: the edits of
+     * the place (`edits`), the edits of this answer (own_edits), the dropping
+     * of others' own_fields, and pieces of whole lines that are appended
+     * (`extra`). All of them are borrowed until then. NULL: there are no such
+     * edits. */
     const struct head_edits *edits;
     const struct head_edits *own_edits;
     struct bytes extra[RESPONSE_EXTRA_MAX];

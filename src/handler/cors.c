@@ -279,6 +279,7 @@ void cors_describe(const struct cors *cors, const struct request *request,
 {
     struct bytes origin = allowed_origin(cors, request);
 
+    response->own_fields |= RESPONSE_OWN_CORS;
     if (origin.len == 0) {
         response_put_extra(response, BYTES(VARY_ORIGIN));
         return;

@@ -71,6 +71,7 @@ void response_init(struct response *response, struct response_room *room)
     response->is_edited = false;
     response->reason = REASON_NONE;
     response->extra_count = 0;
+    response->own_fields = 0;
     response->cache_use = RESPONSE_CACHE_UNASKED;
     response->is_waiting = false;
     response->part_count = 0;
@@ -192,6 +193,25 @@ void response_put_extra(struct response *response, struct bytes piece)
     response->extra[response->extra_count++] = piece;
 }
 
+/* Drops the lines that an upstream server has sent of own_fields. Of two lines
+ * Strict-Transport-Security the browser takes the first (RFC 6797 8.1), and of
+ * two Access-Control-Allow-Origin none. With leave for credentials that the
+ * upstream gives to one origin, all that the site allows could use them. */
+static void drop_others(struct response *response)
+{
+    static const struct {
+        enum response_own own;
+        struct bytes name;
+    } fields[] = {{RESPONSE_OWN_HSTS, {"Strict-Transport-Security", 25}},
+                  {RESPONSE_OWN_CORS, {"Access-Control-Allow-Origin", 27}},
+                  {RESPONSE_OWN_CORS,
+                   {"Access-Control-Allow-Credentials", 32}}};
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+        if (response->own_fields & fields[i].own)
+            head_drop(&response->head, RESPONSE_HEADROOM, fields[i].name);
+}
+
 static void edit_head(struct response *response)
 {
     struct buf *head = &response->head;
@@ -203,6 +223,7 @@ static void edit_head(struct response *response)
         head_edits_apply(response->own_edits, head, RESPONSE_HEADROOM,
                          response->is_error);
     response->is_edited = true;
+    drop_others(response);
     for (unsigned i = 0; i < response->extra_count; i++)
         buf_put(head, response->extra[i]);
     buf_put(head, response->id_line);

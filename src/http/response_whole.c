@@ -14,6 +14,7 @@ static void restart(struct response *response)
     bool is_head = response->is_head;
     bool is_timed = response->is_timed;
     uint8_t extra_count = response->extra_count; /* `extra` itself stays */
+    uint8_t own_fields = response->own_fields;
     const struct head_edits *edits = response->edits;
     const struct head_edits *own_edits = response->own_edits;
     const struct error_source *errors = response->errors;
@@ -28,6 +29,7 @@ static void restart(struct response *response)
     response->is_head = is_head;
     response->is_timed = is_timed;
     response->extra_count = extra_count;
+    response->own_fields = own_fields;
     response->edits = edits;
     response->own_edits = own_edits;
     response->errors = errors;
@@ -146,6 +148,7 @@ bool response_replace_body(struct response *response, struct bytes type,
     response->has_head = false;
     response->timing_at = 0;
     response->extra_count = 0;
+    response->own_fields = 0;
     response->id_line.len = 0;
     response->own_edits = NULL;
     response->is_error = false;

@@ -146,10 +146,14 @@ static void prepare(const struct place *place, struct response *response)
 static void describe_https(const struct place *place, struct exchange *exchange)
 {
     const struct bytes *line = place->options->hsts_line;
+    struct response *response = &exchange->response;
 
-    exchange->response.extra_count = 0;
-    if (line && exchange->tls)
-        response_put_extra(&exchange->response, *line);
+    response->extra_count = 0;
+    response->own_fields = 0;
+    if (!line || !exchange->tls)
+        return;
+    response->own_fields = RESPONSE_OWN_HSTS;
+    response_put_extra(response, *line);
 }
 
 /* Sets the priority by the place's rules. HTTP/1.1 needs no priority, since its

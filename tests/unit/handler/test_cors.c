@@ -29,6 +29,7 @@ static void describe(const char *fields)
     ask("GET /", fields);
     assert_false(cors_answer_preflight(&cors, &exchange, &defaults));
     cors_describe(&cors, &exchange.request, &exchange.response);
+    assert_int_equal(exchange.response.own_fields, RESPONSE_OWN_CORS);
     response_begin(&exchange.response, 200, &defaults);
     response_add_head(&exchange.response);
 }

@@ -49,6 +49,58 @@ TEST(an_answers_own_edits_and_lines_come_after_those)
                 "Cache-Control: no\r\nExtra: a\r\n\r\n");
 }
 
+static void begin_upstreams(void)
+{
+    response_begin_relayed(&response, 200, BYTES("OK"));
+    buf_put(&response.head, BYTES("strict-transport-security: max-age=1\r\n"
+                                  "Vary: Accept\r\n"
+                                  "access-control-allow-origin: *\r\n"
+                                  "access-control-allow-credentials: true\r\n"
+                                  "access-control-expose-headers: A\r\n"));
+}
+
+TEST(what_the_site_says_stands_in_place_of_what_an_upstream_says)
+{
+    response_put_extra(&response, BYTES("Extra: a\r\n"));
+    response.own_fields = RESPONSE_OWN_HSTS | RESPONSE_OWN_CORS;
+    begin_upstreams();
+    response_add_head(&response);
+    frame();
+    assert_left("HTTP/1.1 200 OK\r\n" DATE "Vary: Accept\r\n"
+                "access-control-expose-headers: A\r\n"
+                "Place: 1\r\nExtra: a\r\n\r\n");
+}
+
+TEST(what_the_site_does_not_say_is_the_upstreams)
+{
+    response.own_fields = RESPONSE_OWN_CORS;
+    begin_upstreams();
+    response_add_head(&response);
+    frame();
+    assert_left("HTTP/1.1 200 OK\r\n" DATE
+                "strict-transport-security: max-age=1\r\n"
+                "Vary: Accept\r\naccess-control-expose-headers: A\r\n"
+                "Place: 1\r\n\r\n");
+}
+
+/* Another server's error, of which fields are kept, has them dropped, too. An
+ * error whose body is replaced keeps the site's. */
+TEST(errors_say_what_the_site_says_once)
+{
+    response.own_fields = RESPONSE_OWN_HSTS;
+    response_put_extra(&response,
+                       BYTES("Strict-Transport-Security: max-age=2\r\n"));
+    response_make_error(&response, 405,
+                        BYTES("Strict-Transport-Security: max-age=1\r\n"),
+                        &defaults);
+    assert_true(response_replace_body(&response, BYTES("text/x"), 5));
+    response_add_memory(&response, BYTES("hello"));
+    frame();
+    assert_left("HTTP/1.1 405 Method Not Allowed\r\n" BEGIN "Place: 1\r\n"
+                "Strict-Transport-Security: max-age=2\r\n"
+                "Content-Type: text/x\r\nContent-Length: 5\r\n\r\nhello");
+}
+
 TEST(a_head_that_has_the_edits_gets_them_no_more)
 {
     response_begin_edited(&response, 200, BYTES("Place: 1\r\n"));
