@@ -24,6 +24,7 @@
 #ifndef HTTP_HTTP2_HTTP2_REQUEST_H
 #define HTTP_HTTP2_HTTP2_REQUEST_H
 
+#include "http/priority.h"
 #include "http/reason.h"
 #include "http/request.h"
 
@@ -55,9 +56,10 @@ struct http2_head {
     struct bytes path;
     struct bytes protocol;
     struct bytes host;
-    struct bytes priority;   /* value of Priority (RFC 9218) */
     uint64_t content_length; /* valid only with has_length */
     bool has_length;
+    bool has_priority;        /* the field Priority came (RFC 9218) */
+    struct priority priority; /* what all lines of that field say */
     bool is_trailer;
     /* private */
     bool has_fields;   /* a field came: no pseudo-field may follow */

@@ -73,9 +73,9 @@ static bool keep_head(struct h2_stream *stream, const struct http2_head *head)
     stream->wants_socket = http2_head_wants_socket(head);
     if (stream->wants_socket)
         stream->has_length = false;
-    if (head->priority.data)
+    if (head->has_priority)
         h2_heed_client(h2);
-    priority_read(&stream->priority, head->priority);
+    stream->priority = head->priority;
     for (unsigned i = 0; i < H2_UPDATES_KEPT; i++)
         if (h2->updates[i].id == stream->id)
             stream->priority = h2->updates[i].priority;

@@ -33,6 +33,7 @@ void http2_head_begin(struct http2_head *head, bool is_trailer)
 {
     memset(head, 0, offsetof(struct http2_head, host_text));
     head->is_trailer = is_trailer;
+    head->priority = PRIORITY_DEFAULT;
 }
 
 static struct bytes put_text(struct http2_head *head, struct bytes text)
@@ -44,17 +45,15 @@ static struct bytes put_text(struct http2_head *head, struct bytes text)
     return (struct bytes){to, text.len};
 }
 
-/* Appends a record to the text, and returns the value as it stands in the
- * text. */
-static struct bytes put_record(struct http2_head *head, struct bytes name,
-                               struct bytes value)
+static void put_record(struct http2_head *head, struct bytes name,
+                       struct bytes value)
 {
     struct record_front front = {(uint16_t)name.len, (uint16_t)value.len};
 
     (void)put_text(head, (struct bytes){(const char *)&front, sizeof(front)});
     (void)put_text(head, name);
+    (void)put_text(head, value);
     head->field_count++;
-    return put_text(head, value);
 }
 
 static void put_cookie(struct http2_head *head, struct bytes value)
@@ -145,8 +144,6 @@ static bool add_host(struct http2_head *head, struct bytes value)
 static bool add_field(struct http2_head *head, struct bytes name,
                       struct bytes value)
 {
-    struct bytes stored;
-
     switch (field_identify(name)) {
     case FIELD_CONNECTION:
     case FIELD_TRANSFER_ENCODING:
@@ -174,9 +171,11 @@ static bool add_field(struct http2_head *head, struct bytes name,
     }
     if (head->protocol.data && bytes_eq(name, BYTES("sec-websocket-key")))
         return true; /* the server's own key takes its place */
-    stored = put_record(head, name, value);
-    if (bytes_eq(name, BYTES("priority")))
-        head->priority = stored;
+    put_record(head, name, value);
+    if (bytes_eq(name, BYTES("priority"))) {
+        head->has_priority = true;
+        priority_read(&head->priority, value);
+    }
     return true;
 }
 

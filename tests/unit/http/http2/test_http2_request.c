@@ -99,6 +99,19 @@ TEST(a_host_may_stand_in_a_field)
     assert_int_equal(request.field_count, 1);
 }
 
+/* Lines of one field are one list (RFC 9110 5.3). */
+TEST(all_lines_say_the_priority)
+{
+    assert_int_equal(read_request(GET, true), REASON_NONE);
+    assert_false(head.has_priority);
+    assert_int_equal(head.priority.urgency, PRIORITY_URGENCY_DEFAULT);
+    assert_int_equal(read_request(GET "|priority=u=1|a=b|priority=i", true),
+                     REASON_NONE);
+    assert_true(head.has_priority);
+    assert_int_equal(head.priority.urgency, 1);
+    assert_true(head.priority.is_incremental);
+}
+
 TEST(what_is_malformed_is_no_request)
 {
     static const char *const cases[] = {
