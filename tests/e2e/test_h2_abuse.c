@@ -150,7 +150,7 @@ static bool say_priority(struct h2 *h2, unsigned number)
 
 static bool say_priority_update(struct h2 *h2, unsigned number)
 {
-    h2_priority_update(h2, 2 * (number % 1000) + 1, "u=1");
+    h2_priority_update(h2, 2 * (number % 100) + 1, "u=1");
     return h2_window(h2, 0, 0x1000);
 }
 

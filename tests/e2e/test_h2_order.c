@@ -255,23 +255,49 @@ TEST(an_update_may_come_before_its_stream)
     EXPECT_ONE_BY_ONE(h2, large, small);
 }
 
-/* RFC 9218 8: the server behind knows better than the client. */
 /* Of one stream the last word counts, whatever was said of others. */
 TEST(of_several_updates_before_a_stream_the_last_counts)
 {
-    enum { OTHERS = 15 };
+    enum { OTHERS = 90 };
     struct h2 *h2 = open_shut(H2_START("--workers=1"));
     uint32_t small = get_file(h2, "/5k", NULL);
     uint32_t large = h2->next_stream;
 
-    for (uint32_t i = 1; i <= OTHERS; i++)
-        h2_priority_update(h2, large + 2 * i, "u=3");
     h2_priority_update(h2, large, "u=7");
     h2_priority_update(h2, large, "u=0");
+    for (uint32_t i = 1; i <= OTHERS; i++)
+        h2_priority_update(h2, large + 2 * i, "u=3");
     assert_int_equal(get_file(h2, "/50k", NULL), large);
     EXPECT_ONE_BY_ONE(h2, large, small);
 }
 
+/* RFC 9218 7.1: they and the open streams are no more than may be open, and
+ * those that are over count no more. */
+TEST(updates_for_too_many_streams_are_an_error)
+{
+    enum { OPEN = 3, STREAMS = 100 };
+    struct h2 *h2 = open_shut(H2_START("--workers=1"));
+    uint32_t next;
+
+    for (int i = 0; i < OPEN; i++)
+        (void)get_file(h2, "/5k", NULL);
+    next = h2->next_stream;
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < STREAMS - OPEN; i++)
+            h2_priority_update(h2, next + 2 * i, "u=1");
+    h2_sync(h2);
+    assert_int_equal(h2->goaways, 0);
+    h2->next_stream = next + 2 * (STREAMS - OPEN);
+    h2_reset(h2, get_file(h2, "/5k", NULL), NGHTTP2_CANCEL);
+    for (uint32_t i = 0; i < STREAMS - OPEN; i++)
+        h2_priority_update(h2, h2->next_stream + 2 * i, "u=1");
+    h2_sync(h2);
+    assert_int_equal(h2->goaways, 0);
+    h2_priority_update(h2, h2->next_stream + 1000, "u=1");
+    h2_expect_goaway(h2, NGHTTP2_PROTOCOL_ERROR);
+}
+
+/* RFC 9218 8: the server behind knows better than the client. */
 TEST(the_reply_overrules_the_client)
 {
     struct upstream *upstream = upstream_open();

@@ -395,6 +395,7 @@ static bool end(struct session *session)
     buf_fini(&h2->block);
     h2_forget_windows(h2);
     hpack_decoder_destroy(h2->decoder);
+    free(h2->updates);
     pool_give(&session->context->inputs, h2->input);
     pool_give(&h2->context->sessions, h2);
     OWNER_OF(session, struct h2_session, session)->h2 = NULL;

@@ -76,22 +76,10 @@ static bool keep_head(struct h2_stream *stream, const struct http2_head *head)
     if (head->has_priority)
         h2_heed_client(h2);
     stream->priority = head->priority;
-    for (unsigned i = 0; i < H2_UPDATES_KEPT; i++)
+    for (unsigned i = 0; i < h2->update_count; i++)
         if (h2->updates[i].id == stream->id)
             stream->priority = h2->updates[i].priority;
     return true;
-}
-
-/* Counts the client's open streams. A stream that was given up is not open,
- * even while framed bytes of it are still unsent. */
-static uint32_t count_open(const struct h2 *h2)
-{
-    uint32_t count = 0;
-
-    for (const struct list *node = h2->streams.next; node != &h2->streams;
-         node = node->next)
-        count += !OWNER_OF(node, struct h2_stream, list_node)->is_gone;
-    return count;
 }
 
 /* Whether there is room for the text of a head of `len` bytes. */
@@ -142,7 +130,7 @@ static void open_stream(struct h2 *h2, uint32_t id, uint64_t bytes, bool ends)
         return;
     }
     if (h2->stream_count >= H2_STREAMS_MAX &&
-        count_open(h2) >= H2_STREAMS_MAX) {
+        h2_stream_count_open(h2) >= H2_STREAMS_MAX) {
         turn_away(h2, id, STATS_HTTP2_STREAMS_OVER);
         return;
     }

@@ -92,8 +92,6 @@ enum {
     /* The least bytes in a frame, unless it is the last of its stream or the
      * window is small. */
     H2_FRAME_MIN = 1024,
-    /* Limit of the priorities that are kept for streams still to come. */
-    H2_UPDATES_KEPT = 16,
     /* The server remembers which of the last H2_RESETS_KEPT streams were reset,
      * because frames for them may still be under way. */
     H2_RESETS_KEPT = 1024,
@@ -234,8 +232,7 @@ struct h2_budget {
     uint32_t count; /* frames counted by h2_spend_beside() so far */
 };
 
-/* The priority that the client gave a stream still to come; id is 0 when
- * unused. */
+/* The priority that the client gave a stream still to come. */
 struct h2_update {
     uint32_t id;
     struct priority priority;
@@ -340,8 +337,10 @@ struct h2 {
     /* The last stream that was reset when it was too old for a bit in
      * `resets`. */
     uint32_t old_reset;
-    uint32_t update_at;
-    struct h2_update updates[H2_UPDATES_KEPT];
+    /* Room for H2_STREAMS_MAX priorities of streams still to come; NULL: none
+     * came. */
+    struct h2_update *updates;
+    uint32_t update_count;
     uint32_t work;    /* work since the last read: h2_abuse.c */
     uint32_t charged; /* the part of work that was for abuses */
     uint32_t trust;   /* how many streams may begin without counting as work */
@@ -483,6 +482,10 @@ void h2_stream_discard(struct h2_stream *stream);
 void h2_stream_free(struct h2_stream *stream);
 
 struct h2_stream *h2_stream_find(const struct h2 *h2, uint32_t id);
+
+/* Counts the client's open streams. A stream that was given up is not open,
+ * even while framed bytes of it are still unsent. */
+uint32_t h2_stream_count_open(const struct h2 *h2);
 
 /* Notes that `bytes` bytes of the stream's body were framed. This may end the
  * stream's turn. */

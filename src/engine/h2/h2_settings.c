@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "engine/h2/h2_priv.h"
 
 /* --- SETTINGS ------------------------------------------------------------ */
@@ -160,17 +162,45 @@ void h2_take_window(struct h2 *h2, const struct http2_frame *frame,
 
 /* --- PRIORITY_UPDATE ----------------------------------------------------- */
 
+/* Drops the priorities of streams that have begun, or can begin no more. */
+static void forget_updates(struct h2 *h2)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < h2->update_count; i++)
+        if (h2->updates[i].id > h2->last_id)
+            h2->updates[kept++] = h2->updates[i];
+    h2->update_count = kept;
+}
+
+/* Returns the place for the priority of a stream that has not begun. Returns
+ * NULL when there is no memory, or when the connection has failed: the client
+ * may not have more streams, open ones and such ones together, than may be open
+ * (RFC 9218 7.1). */
+static struct h2_update *claim_update(struct h2 *h2, uint32_t id)
+{
+    for (uint32_t i = 0; i < h2->update_count; i++)
+        if (h2->updates[i].id == id)
+            return &h2->updates[i];
+    forget_updates(h2);
+    if (h2->update_count + h2_stream_count_open(h2) >= H2_STREAMS_MAX) {
+        h2_fail(h2, HTTP2_PROTOCOL_ERROR);
+        return NULL;
+    }
+    if (!h2->updates)
+        h2->updates = malloc(H2_STREAMS_MAX * sizeof(*h2->updates));
+    return h2->updates ? &h2->updates[h2->update_count++] : NULL;
+}
+
 /* Keeps a priority for a stream that has not begun. It overrules the Priority
- * field of the stream's head (RFC 9218 7.1). */
+ * field of the stream's head (RFC 9218 7.1). Without memory the priority is
+ * ignored. */
 static void keep_update(struct h2 *h2, uint32_t id, struct bytes text)
 {
-    struct h2_update *update = NULL;
+    struct h2_update *update = claim_update(h2, id);
 
-    for (unsigned i = 0; i < H2_UPDATES_KEPT; i++)
-        if (h2->updates[i].id == id)
-            update = &h2->updates[i];
     if (!update)
-        update = &h2->updates[h2->update_at++ % H2_UPDATES_KEPT];
+        return;
     *update = (struct h2_update){.id = id, .priority = PRIORITY_DEFAULT};
     priority_read(&update->priority, text);
 }

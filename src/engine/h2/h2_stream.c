@@ -92,6 +92,16 @@ struct h2_stream *h2_stream_find(const struct h2 *h2, uint32_t id)
     return NULL;
 }
 
+uint32_t h2_stream_count_open(const struct h2 *h2)
+{
+    uint32_t count = 0;
+
+    for (const struct list *node = h2->streams.next; node != &h2->streams;
+         node = node->next)
+        count += !OWNER_OF(node, struct h2_stream, list_node)->is_gone;
+    return count;
+}
+
 /* --- The order ----------------------------------------------------------- */
 
 struct candidate h2_stream_candidate(const struct h2_stream *stream)
