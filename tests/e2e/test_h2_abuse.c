@@ -268,7 +268,7 @@ TEST(frames_that_do_nothing_have_their_limits)
         {"PRIORITY_UPDATE", "priorities", say_priority_update, NULL},
         {"WINDOW_UPDATE", "windows", say_window, NULL},
         {"empty DATA", "empty_frames", say_empty_data, begin_body},
-        {"padding", NULL, say_padding, begin_body},
+        {"padding", "empty_frames", say_padding, begin_body},
         {"unknown types", "unknown_frames", say_unknown, NULL},
         {"long ones", NULL, say_long_unknown, NULL},
         {"GOAWAY", NULL, say_goaway, NULL},

@@ -183,6 +183,15 @@ static bool meet_stray_data(struct h2 *h2, const struct http2_frame *frame)
     return !h2->is_over;
 }
 
+/* Whether the frame says nothing: it has no byte of a body, and does not end
+ * the stream. */
+static bool is_empty(const struct h2 *h2, const struct http2_frame *frame)
+{
+    uint32_t padding = frame->flags & HTTP2_FLAG_PADDED ? h2->padding + 1 : 0;
+
+    return frame->len == padding && !(frame->flags & HTTP2_FLAG_END_STREAM);
+}
+
 void h2_begin_data(struct h2 *h2, const struct http2_frame *frame)
 {
     struct h2_stream *stream;
@@ -209,7 +218,7 @@ void h2_begin_data(struct h2 *h2, const struct http2_frame *frame)
         stream->receive_window -= (int32_t)frame->len;
         stream->bytes_in += HTTP2_FRAME_HEAD + frame->len;
     }
-    if (frame->len == 0 && !(frame->flags & HTTP2_FLAG_END_STREAM))
+    if (is_empty(h2, frame))
         (void)!h2_spend(h2, STATS_HTTP2_EMPTY_FRAMES);
 }
 
