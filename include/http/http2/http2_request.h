@@ -30,7 +30,9 @@
 
 enum {
     /* The first limit: a head with more bytes than this, counted as names,
-     * values and 32 for each line (RFC 9113 6.5.2), is answered with 431. */
+     * values and 32 for each line (RFC 9113 6.5.2), is answered with 431. So is
+     * a head of more than REQUEST_FIELDS_MAX fields, counted as the request of
+     * HTTP/1.1 has them: all cookies are one field. */
     HTTP2_LIST_BYTES_MAX = 16384,
     /* The second limit: at four times as many bytes or lines, decoding breaks
      * off. Such a head is an attack and no mistake ("HPACK bomb": a short block

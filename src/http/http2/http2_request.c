@@ -49,7 +49,12 @@ static void put_record(struct http2_head *head, struct bytes name,
                        struct bytes value)
 {
     struct record_front front = {(uint16_t)name.len, (uint16_t)value.len};
+    unsigned host_count = head->is_trailer ? 0 : 1; /* it has no record */
 
+    if (head->field_count + host_count == REQUEST_FIELDS_MAX) {
+        head->reason = REASON_TOO_MANY_FIELDS;
+        return;
+    }
     (void)put_text(head, (struct bytes){(const char *)&front, sizeof(front)});
     (void)put_text(head, name);
     (void)put_text(head, value);
@@ -204,8 +209,6 @@ bool http2_head_add(struct http2_head *head, struct bytes name,
         return false;
     if (head->list_bytes > HTTP2_LIST_BYTES_MAX)
         head->reason = REASON_HEAD_TOO_LARGE;
-    else if (head->line_count > REQUEST_FIELDS_MAX)
-        head->reason = REASON_TOO_MANY_FIELDS;
     if (head->reason == REASON_NONE && !head->is_malformed)
         head->is_malformed = !take_line(head, name, value);
     return true;
@@ -311,7 +314,8 @@ enum http2_verdict http2_head_end(struct http2_head *head, bool ends,
                    (struct bytes){head->cookies, head->cookie_len});
     if (head->protocol.data)
         add_socket(head, socket_key);
-    return HTTP2_DONE;
+    *reason_out = head->reason;
+    return head->reason == REASON_NONE ? HTTP2_DONE : HTTP2_REFUSED;
 }
 
 /* --- Storing ------------------------------------------------------------- */
