@@ -195,6 +195,8 @@ TEST(authority_and_host_agree)
         {"host alone", 200, {M, S, P, "host", "a"}},
         {"both", 200, {USUAL, "host", "a"}},
         {"another host", 400, {USUAL, "host", "b"}},
+        {"with the port of http", 200, {USUAL, "host", "A:80"}},
+        {"with another port", 400, {USUAL, "host", "a:81"}},
         {"two hosts", 400, {USUAL, "host", "a", "host", "a"}},
         {"neither", 400, {M, S, P}},
         {"an empty authority", 400, {M, S, P, ":authority", ""}},

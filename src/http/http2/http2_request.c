@@ -216,10 +216,23 @@ bool http2_head_add(struct http2_head *head, struct bytes name,
 
 /* --- The whole head ------------------------------------------------------ */
 
-static bool is_scheme(struct bytes scheme)
+/* Whether `text` is a scheme by RFC 3986 3.1. */
+static bool is_scheme(struct bytes text)
 {
-    return bytes_ieq(scheme, BYTES("https")) ||
-           bytes_ieq(scheme, BYTES("http"));
+    for (size_t i = 0; i < text.len; i++) {
+        char c = byte_lower(text.data[i]);
+        bool is_letter = c >= 'a' && c <= 'z';
+
+        if (!is_letter &&
+            (i == 0 || (!byte_is_digit(c) && c != '+' && c != '-' && c != '.')))
+            return false;
+    }
+    return text.len > 0;
+}
+
+static bool is_https(const struct http2_head *head)
+{
+    return bytes_ieq(head->scheme, BYTES("https"));
 }
 
 /* Whether a head has the pseudo-fields that RFC 9113 8.3.1 and 8.5 and RFC 8441
@@ -240,12 +253,29 @@ static bool has_its_pseudo_fields(const struct http2_head *head)
              bytes_eq(head->method, BYTES("OPTIONS"))));
 }
 
-/* Whether Host and ":authority" agree. If only Host came, it becomes the
- * authority. */
+/* Takes an empty port off an authority, or the port that its scheme has anyway
+ * (RFC 3986 6.2.3). */
+static struct bytes drop_usual_port(const struct http2_head *head,
+                                    struct bytes authority)
+{
+    struct bytes port = is_https(head) ? BYTES(":443") : BYTES(":80");
+    const char *end = authority.data + authority.len;
+
+    if (authority.len > port.len &&
+        memcmp(end - port.len, port.data, port.len) == 0)
+        authority.len -= port.len;
+    else if (authority.len > 1 && end[-1] == ':')
+        authority.len--;
+    return authority;
+}
+
+/* Whether Host and ":authority" name the same (8.3.1). If only Host came, it
+ * becomes the authority. */
 static bool settle_host(struct http2_head *head)
 {
     if (head->authority.data && head->host.data &&
-        !bytes_ieq(head->authority, head->host))
+        !bytes_ieq(drop_usual_port(head, head->authority),
+                   drop_usual_port(head, head->host)))
         return false;
     if (!head->authority.data)
         head->authority = head->host;
@@ -261,6 +291,9 @@ static enum reason check_meaning(const struct http2_head *head)
         return REASON_TARGET_TOO_LONG;
     if (head->path.data && !http1_is_target(head->path))
         return REASON_TARGET_BYTES;
+    if (head->scheme.data && !is_https(head) &&
+        !bytes_ieq(head->scheme, BYTES("http"))) /* no other is served */
+        return REASON_TARGET_FORM;
     if (!http1_find_method(head->method, &method))
         return REASON_METHOD;
     return head->protocol.data && !bytes_ieq(head->protocol, BYTES("websocket"))
@@ -374,7 +407,7 @@ void http2_head_store(const struct http2_head *head, char *to)
         .method_len = (uint16_t)cut(head->method).len,
         .field_count = (uint16_t)(head->field_count +
                                   (head->authority.data ? 1 : 0)),
-        .is_https = bytes_ieq(head->scheme, BYTES("https"))};
+        .is_https = is_https(head)};
     struct record_front host = {4, (uint16_t)head->authority.len};
 
     to = copy(to, (struct bytes){(const char *)&front, sizeof(front)});

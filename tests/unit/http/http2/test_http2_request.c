@@ -99,6 +99,36 @@ TEST(a_host_may_stand_in_a_field)
     assert_int_equal(request.field_count, 1);
 }
 
+/* RFC 9113 8.3.1, and RFC 3986 6.2.3 for the ports. */
+TEST(a_host_that_names_the_same_agrees)
+{
+#define WITH_HOST(s, a, host) \
+    ":method=GET|:path=/|:scheme=" s "|:authority=" a "|host=" host
+    static const char *const same[] = {
+        WITH_HOST("https", "h", "h:443"),
+        WITH_HOST("https", "h:443", "H"),
+        WITH_HOST("http", "h:80", "h"),
+        WITH_HOST("http", "h", "h:"),
+        WITH_HOST("HTTPS", "h:", "h:443"),
+        WITH_HOST("https", "h:1", "H:1"),
+        WITH_HOST("http", "[::1]:80", "[::1]"),
+    };
+    static const char *const other[] = {
+        WITH_HOST("https", "h", "h:80"),     WITH_HOST("http", "h:443", "h"),
+        WITH_HOST("https", "h:4433", "h:4"), WITH_HOST("https", "h:", ":"),
+        WITH_HOST("http", "h", "h:180"),     WITH_HOST("https", "h", ":443"),
+    };
+#undef WITH_HOST
+    enum reason reason;
+
+    for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
+        if (gather(same[i], true, &reason) != HTTP2_DONE)
+            fail_msg("refused: %s", same[i]);
+    for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
+        if (gather(other[i], true, &reason) != HTTP2_MALFORMED)
+            fail_msg("passes: %s", other[i]);
+}
+
 /* Lines of one field are one list (RFC 9110 5.3). */
 TEST(all_lines_say_the_priority)
 {
@@ -121,7 +151,9 @@ TEST(what_is_malformed_is_no_request)
         ":method=GET|:scheme=https|:path=|:authority=h",
         ":method=GET|:scheme=https|:path=a|:authority=h",
         ":method=GET|:scheme=https|:path=*|:authority=h",
-        ":method=GET|:scheme=ftp|:path=/|:authority=h",
+        ":method=GET|:scheme=|:path=/|:authority=h",
+        ":method=GET|:scheme=1a|:path=/|:authority=h",
+        ":method=GET|:scheme=ht/tp|:path=/|:authority=h",
         ":method=G T|:scheme=https|:path=/|:authority=h",
         GET "|:method=GET",
         GET "|:status=200",
@@ -181,6 +213,9 @@ TEST(what_http1_refuses_is_refused_for_the_same_reason)
         {":method=GET|:scheme=http|:path=/?a\tb|:authority=h",
          REASON_TARGET_BYTES},
         {":method=NOBODY|:scheme=http|:path=/|:authority=h", REASON_METHOD},
+        {":method=GET|:scheme=ftp|:path=/|:authority=h", REASON_TARGET_FORM},
+        {":method=GET|:scheme=a+1.b-C|:path=/|:authority=h",
+         REASON_TARGET_FORM},
         {":method=CONNECT|:authority=h", REASON_TARGET_FORM},
     };
 
