@@ -11,7 +11,7 @@
  *
  * What comes is decoded with the table of 4096 bytes that every client may
  * expect. The limits are set elsewhere: on_field ends a list of fields that has
- * grown too long (http2_request.h, HTTP2_LIST_BYTES_MAX), and the limit of an
+ * grown too long (http2_head.h, HTTP2_LIST_BYTES_MAX), and the limit of an
  * encoded block is in engine/h2/h2_priv.h (H2_BLOCK_BYTES_MAX).
  *
  * Thread: an encoder belongs to one worker, a decoder to its connection.

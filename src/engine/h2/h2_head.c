@@ -56,7 +56,7 @@ static void make_socket_key(char key[24])
 static bool keep_head(struct h2_stream *stream, const struct http2_head *head)
 {
     struct h2 *h2 = stream->h2;
-    size_t len = http2_head_bytes(head);
+    size_t len = http2_text_bytes(head);
 
     stream->text = h2_take_text(h2->context, len);
     if (!stream->text)
@@ -67,7 +67,7 @@ static bool keep_head(struct h2_stream *stream, const struct http2_head *head)
         h2->context->extra_text_bytes += stream->text_len;
     *(stream->is_extra_text ? &h2->extra_text_bytes
                             : &h2->text_bytes) += stream->text_len;
-    http2_head_store(head, stream->text);
+    http2_text_store(head, stream->text);
     stream->content_length = head->content_length;
     stream->has_length = head->has_length;
     stream->wants_socket = http2_head_wants_socket(head);
@@ -134,7 +134,7 @@ static void open_stream(struct h2 *h2, uint32_t id, uint64_t bytes, bool ends)
         turn_away(h2, id, STATS_HTTP2_STREAMS_OVER);
         return;
     }
-    if (!has_text_room(h2, http2_head_bytes(head))) {
+    if (!has_text_room(h2, http2_text_bytes(head))) {
         turn_away(h2, id, STATS_HTTP2_MEMORY);
         return;
     }
