@@ -12,7 +12,7 @@
  * has a line for each entry, in the order of keys, and a line for the cursor if
  * there are more entries. The store is asked for a few entries at a time. They
  * are written before the store is asked for more. Only the prefixes of a JSON
- * document have to wait in memory: at most 1,000 prefixes of 511 bytes.
+ * document have to wait in memory, and end the page when they are many.
  */
 enum {
     STEP_ENTRIES = 64,
@@ -21,7 +21,10 @@ enum {
     VALUES_BYTES_MAX = 4 << 20,
     LIMIT_MAX = 1000,
     LIMIT_USUAL = 1000,
-    PREFIXES_BYTES_MAX = LIMIT_MAX * (KV_KEY_BYTES_MAX + 2)
+    /* After this many bytes of prefixes, the same; the room is for those that
+     * one more answer of the store can add. */
+    PREFIXES_BYTES_MAX = 128 << 10,
+    PREFIXES_ROOM = PREFIXES_BYTES_MAX + STEP_ENTRIES * (KV_KEY_BYTES_MAX + 2)
 };
 
 #define NO_CURSOR "this is no cursor of ours"
@@ -74,7 +77,8 @@ static void finish_page(struct kv_listing *listing)
                                 ? page->value_bytes
                                 : listing->values_left;
     if (listing->after_len == 0 || listing->limit == 0 ||
-        listing->values_left == 0)
+        listing->values_left == 0 ||
+        listing->prefixes.len >= PREFIXES_BYTES_MAX)
         listing->stage = STAGE_PREFIXES;
     else
         ask(listing);
@@ -254,7 +258,7 @@ static struct kv_listing *create(struct kv *kv, struct exchange *exchange,
         .delimiter_len = delimiter.len};
     kv_question_init(&listing->question, kv, exchange, destroy);
     text_source_init(&listing->text, fill, destroy_text);
-    buf_init(&listing->prefixes, NULL, 0, PREFIXES_BYTES_MAX);
+    buf_init(&listing->prefixes, NULL, 0, PREFIXES_ROOM);
     if (prefix.len > 0)
         memcpy(listing->texts, prefix.data, prefix.len);
     if (delimiter.len > 0)

@@ -206,6 +206,29 @@ TEST(many_prefixes_wait_for_their_turn)
     assert_in(text, "\"cursor\":\"30393939");
 }
 
+TEST(long_prefixes_end_a_page_before_they_are_too_many)
+{
+    enum { PREFIXES = 400, BYTES_MOST = (128 << 10) + 64 * 513 };
+    char key[600], first[32], query[1200];
+    const char *text, *cursor;
+    unsigned told = 0;
+
+    for (unsigned i = 0; i < PREFIXES; i++) {
+        snprintf(key, sizeof(key), "%04u%0496d/x", i, 0);
+        put(key);
+    }
+    text = list("?delimiter=/");
+    for (const char *at = text; (at = strstr(at, "{\"prefix\":\"")); at++)
+        told++;
+    assert_in_range(told * 503, 128 << 10, BYTES_MOST);
+    cursor = strstr(text, "\"cursor\":\"");
+    assert_non_null(cursor);
+    snprintf(query, sizeof(query), "?delimiter=/&cursor=%.1002s", cursor + 10);
+    snprintf(first, sizeof(first), "\"prefix\":\"%04u", told);
+    text = list(query);
+    assert_memory_equal(strstr(text, "\"prefix\":"), first, strlen(first));
+}
+
 TEST(the_longest_entries_fit)
 {
     char key[3 * KV_KEY_BYTES_MAX + 1] = "";
