@@ -40,6 +40,9 @@ struct log_sink {
     /* true if writes may block: `fd` then lacks O_NONBLOCK, since other
      * programs share it */
     bool may_block;
+    /* length of the file while it ends with an incomplete line of a killed
+     * server, which must be ended first; 0: it does not */
+    int64_t torn_bytes;
     uint64_t refused_lines; /* lines too long for a datagram */
     int64_t dated_s;
     char prefix[LOG_SINK_PREFIX_MAX]; /* "<134>Nov 21 10:04:00 sprintd[1]: " */
@@ -51,8 +54,9 @@ bool log_sink_is_file(const char *where);
 bool log_sink_is_syslog(const char *where);
 
 /* Opens the sink that `where` names; `where` must outlive the sink. If the file
- * ends with an incomplete line, which a killed server left, a newline is added.
- * Returns 0 or -errno; -ENXIO for a FIFO without a reader. */
+ * ends with an incomplete line, which a killed server left, a newline is added,
+ * as soon as the disk has room for it. Returns 0 or -errno; -ENXIO for a FIFO
+ * without a reader. */
 MUST_USE int log_sink_open(struct log_sink *sink, const char *where);
 void log_sink_close(struct log_sink *sink);
 

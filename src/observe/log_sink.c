@@ -112,21 +112,41 @@ static bool is_torn(int fd)
     return last != '\n';
 }
 
-/* Ends an incomplete line that a killed server left; otherwise the next line
- * would be appended to the incomplete line. If the incomplete line changes
+/* Looks for an incomplete line that a killed server left; otherwise the next
+ * line would be appended to the incomplete line. If the incomplete line changes
  * within TORN_NS, another server, such as the predecessor, is still writing the
  * line, and will end it. */
-static void end_torn_line(int fd)
+static void find_torn_line(struct log_sink *sink)
 {
     static const struct timespec moment = {.tv_nsec = TORN_NS};
     struct stat before, after;
 
-    if (fstat(fd, &before) == -1 || !is_torn(fd))
+    if (fstat(sink->fd, &before) == -1 || !is_torn(sink->fd))
         return;
     nanosleep(&moment, NULL);
-    if (fstat(fd, &after) == 0 && after.st_size == before.st_size &&
-        is_torn(fd))
-        (void)!write(fd, "\n", 1);
+    if (fstat(sink->fd, &after) == 0 && after.st_size == before.st_size &&
+        is_torn(sink->fd))
+        sink->torn_bytes = after.st_size;
+}
+
+/* Ends the incomplete line, unless the file has changed meanwhile. Returns
+ * false, with errno set, if the write fails, as on a full disk; then the next
+ * write to the sink tries again first. */
+static bool end_torn_line(struct log_sink *sink)
+{
+    struct stat st;
+    ssize_t n = 1;
+
+    if (fstat(sink->fd, &st) == 0 && st.st_size == sink->torn_bytes) {
+        do
+            n = write(sink->fd, "\n", 1);
+        while (n == -1 && errno == EINTR);
+    }
+    if (n == 1)
+        sink->torn_bytes = 0;
+    else if (n == 0)
+        errno = EIO;
+    return n == 1;
 }
 
 int log_sink_open(struct log_sink *sink, const char *where)
@@ -145,8 +165,10 @@ int log_sink_open(struct log_sink *sink, const char *where)
     fd = open_path(sink);
     if (fd < 0)
         return fd;
-    end_torn_line(fd);
     sink->fd = fd;
+    find_torn_line(sink);
+    if (sink->torn_bytes > 0)
+        (void)end_torn_line(sink);
     return 0;
 }
 
@@ -192,6 +214,7 @@ int log_sink_reopen(struct log_sink *sink, size_t torn, bool *is_other_out)
         return fd;
     if (!sink->is_syslog && !is_same_file(fd, sink->fd)) {
         *is_other_out = true;
+        sink->torn_bytes = 0;
         log_sink_cut(sink, torn);
     }
     log_sink_close(sink);
@@ -214,9 +237,11 @@ static size_t writable(const struct log_sink *sink, size_t len)
     return len < PIPE_BUF ? len : PIPE_BUF;
 }
 
-static enum log_sink_result write_stream(const struct log_sink *sink,
+static enum log_sink_result write_stream(struct log_sink *sink,
                                          struct bytes lines, size_t *taken_out)
 {
+    if (sink->torn_bytes > 0 && !end_torn_line(sink))
+        return LOG_SINK_FAILED;
     while (*taken_out < lines.len) {
         size_t len = writable(sink, lines.len - *taken_out);
         ssize_t n;

@@ -145,6 +145,27 @@ TEST(half_a_line_is_ended_before_others_follow)
     }
 }
 
+/* It was killed as the disk was full, and the disk is still full. */
+TEST(half_a_line_is_ended_when_there_is_room_again)
+{
+    size_t taken;
+
+    assert_int_equal(place_write(&place, "log", "whole\nhal"), 0);
+    write_errno = ENOSPC;
+    failures = 3;
+    open_at("", "log");
+    assert_file("log", "whole\nhal");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(write_text("more\n", &taken), LOG_SINK_FAILED);
+        assert_int_equal(errno, ENOSPC);
+        assert_int_equal(taken, 0);
+        assert_file("log", "whole\nhal");
+    }
+    assert_int_equal(failures, 0);
+    assert_written("more\n");
+    assert_file("log", "whole\nhal\nmore\n");
+}
+
 /* The server before this one writes its last lines. */
 TEST(a_line_that_grows_is_not_ended)
 {
