@@ -112,8 +112,9 @@ static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
 }
 
 /* Refuses a connection when no descriptor is free. The spare descriptor is
- * closed, so that the connection can have a descriptor. */
-static void refuse_with_spare(struct acceptor *acceptor,
+ * closed, so that the connection can have a descriptor. Returns false if there
+ * is no connection, or no descriptor even so. */
+static bool refuse_with_spare(struct acceptor *acceptor,
                               const struct listener *listener)
 {
     struct address peer;
@@ -125,6 +126,7 @@ static void refuse_with_spare(struct acceptor *acceptor,
     if (fd >= 0)
         refuse(acceptor, fd, listener->is_tls, STATS_REFUSAL_DESCRIPTORS);
     acceptor->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return fd >= 0;
 }
 
 /* --- Accepting ------------------------------------------------------------ */
@@ -140,7 +142,7 @@ static bool survive(struct acceptor *acceptor, const struct listener *listener,
     case -EMFILE:
     case -ENFILE:
         complain(acceptor, "descriptors have run out");
-        refuse_with_spare(acceptor, listener);
+        (void)refuse_with_spare(acceptor, listener);
         pause_listening(acceptor);
         return false;
     case -ENOBUFS:
@@ -268,11 +270,17 @@ static void on_connection(struct ev_loop *loop, ev_io *io, int events)
 
 /* Accepts the connections that wait at a listener which is about to close. The
  * kernel has told these clients that they are connected; closing the listener
- * would reset their connections. */
+ * would reset their connections. If descriptors run out, the others are
+ * refused, so that they know why. */
 static void accept_rest(struct acceptor *acceptor,
                         const struct listener *listener)
 {
+    unsigned refused = 0;
+
     (void)accept_batch(acceptor, listener, LAST_BATCH_MAX);
+    while (ev_is_active(&acceptor->pause) && refused < LAST_BATCH_MAX &&
+           refuse_with_spare(acceptor, listener))
+        refused++;
 }
 
 static bool has_place(const struct places *places, int fd)

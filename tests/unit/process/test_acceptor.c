@@ -2,6 +2,7 @@
 #include "process/acceptor.h"
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -61,6 +62,7 @@ static struct listener listener;
 static struct stats_acceptor stats;
 static struct acceptor *acceptor;
 static int client_fd;
+static bool is_stopped;
 
 static int set_up(void **state)
 {
@@ -77,6 +79,7 @@ static int set_up(void **state)
     log_open(LOG_LEVEL_ERROR);
     moments = moments_left = 0;
     given_fd = client_fd = -1;
+    is_stopped = false;
     stats = (struct stats_acceptor){0};
     if (place_open(&place) != 0 ||
         listener_open_unix(&listener, place_path(&place, "socket")) != 0)
@@ -88,7 +91,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    acceptor_stop(acceptor);
+    if (!is_stopped)
+        acceptor_stop(acceptor);
     acceptor_destroy(acceptor);
     if (given_fd >= 0)
         close(given_fd);
@@ -97,14 +101,19 @@ static int tear_down(void **state)
     return place_close(&place);
 }
 
-static void connect_client(void)
+static void connect_socket(int fd)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
 
     snprintf(un.sun_path, sizeof(un.sun_path), "%s",
              place_path(&place, "socket"));
+    assert_int_equal(connect(fd, (struct sockaddr *)&un, sizeof(un)), 0);
+}
+
+static void connect_client(void)
+{
     client_fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    assert_int_equal(connect(client_fd, (struct sockaddr *)&un, sizeof(un)), 0);
+    connect_socket(client_fd);
 }
 
 static bool is_given(void)
@@ -145,6 +154,37 @@ TEST(a_worker_that_takes_nothing_is_waited_for_a_second)
     assert_memory_equal(answer, "HTTP/1.1 503 ", 13);
     assert_int_equal(moments, 1000);
     assert_int_equal(given_fd, -1);
+}
+
+/* Their connections would be reset with the listener. */
+TEST(who_waits_at_the_end_is_refused_when_descriptors_have_run_out)
+{
+    enum { CLIENTS = 5 };
+    struct rlimit usual, none;
+    int fds[CLIENTS];
+
+    for (size_t i = 0; i < CLIENTS; i++)
+        fds[i] = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    none = usual;
+    none.rlim_cur = (rlim_t)dup(STDIN_FILENO); /* the first that is free */
+    close((int)none.rlim_cur);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    for (size_t i = 0; i < CLIENTS; i++)
+        connect_socket(fds[i]);
+    acceptor_stop(acceptor);
+    is_stopped = true;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    for (size_t i = 0; i < CLIENTS; i++) {
+        char answer[64] = "";
+
+        assert_true(recv(fds[i], answer, sizeof(answer) - 1, MSG_DONTWAIT) >
+                    12);
+        assert_memory_equal(answer, "HTTP/1.1 503", 12);
+        close(fds[i]);
+    }
+    assert_int_equal(counter_read(&stats.refused[STATS_REFUSAL_DESCRIPTORS]),
+                     CLIENTS);
 }
 
 SUITE(.each_begin = set_up, .each_end = tear_down);
