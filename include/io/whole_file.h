@@ -23,6 +23,15 @@ MUST_USE int whole_file_create(int folder, const char *name, struct bytes text,
 MUST_USE int whole_file_replace(int folder, const char *name, struct bytes text,
                                 mode_t mode);
 
+/* Flushes to the disk the names of the files in a folder, where the file system
+ * can do that. Returns 0 or -errno. */
+MUST_USE int whole_file_sync_folder(int folder);
+
+/* Flushes to the disk the folder's own name, unless the sandbox hides the
+ * folder above. A file is safe only if all names on its path are on the disk.
+ * Returns 0 or -errno. */
+MUST_USE int whole_file_sync_folder_name(int folder);
+
 /* Reads a file that belongs to `owner` and has at most bytes_max bytes, and
  * puts a NUL behind its text. Returns 0, -EACCES when the file is somebody
  * else's or is not a regular file, or another -errno. */

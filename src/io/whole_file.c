@@ -73,12 +73,10 @@ static int write_whole(int folder, const char *name, struct bytes text,
         err = write_other(folder, other, text, mode);
     if (err != 0)
         return err;
-    if (settle(folder, other, name) == -1) {
-        err = -errno;
-        unlinkat(folder, other, 0);
-    } else if (fsync(folder) == -1) {
-        err = -errno;
-    }
+    if (settle(folder, other, name) == 0)
+        return whole_file_sync_folder(folder);
+    err = -errno;
+    unlinkat(folder, other, 0);
     return err;
 }
 
@@ -95,6 +93,22 @@ static int settle_new(int folder, const char *other, const char *name)
 static int settle_over(int folder, const char *other, const char *name)
 {
     return renameat(folder, other, folder, name);
+}
+
+int whole_file_sync_folder(int folder)
+{
+    /* Some file systems cannot sync folders. */
+    return fsync(folder) == -1 && errno != EINVAL ? -errno : 0;
+}
+
+int whole_file_sync_folder_name(int folder)
+{
+    int above = openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int err = above == -1 ? 0 : whole_file_sync_folder(above);
+
+    if (above != -1)
+        close(above);
+    return err;
 }
 
 int whole_file_create(int folder, const char *name, struct bytes text,

@@ -1,9 +1,23 @@
+/* link: -Wl,--wrap=fsync */
 #include "io/whole_file.h"
 #include "suite.h"
 
 #include <dirent.h>
 
 #include "unit/place.h"
+#include "wrap.h"
+
+static int folder_errno; /* what a folder's fsync() fails with; 0: it works */
+
+WRAP(int, fsync, int fd)
+{
+    struct stat st;
+
+    if (folder_errno == 0 || fstat(fd, &st) == -1 || !S_ISDIR(st.st_mode))
+        return __real_fsync(fd);
+    errno = folder_errno;
+    return -1;
+}
 
 static void assert_file(const char *name, const char *text)
 {
@@ -54,6 +68,20 @@ TEST(a_file_takes_the_place_of_another)
     assert_int_equal(fstatat(test_place.fd, "b", &st, 0), 0);
     assert_int_equal(st.st_mode & 07777, 0644);
     assert_int_equal(count_names(), 1);
+}
+
+TEST(where_no_folder_can_be_synced_a_file_is_written)
+{
+    folder_errno = EINVAL;
+    assert_int_equal(whole_file_replace(test_place.fd, "a", BYTES("1"), 0600),
+                     0);
+    assert_int_equal(whole_file_create(test_place.fd, "b", BYTES("2"), 0600),
+                     0);
+    folder_errno = EIO;
+    assert_int_equal(whole_file_replace(test_place.fd, "a", BYTES("3"), 0600),
+                     -EIO);
+    folder_errno = 0;
+    assert_int_equal(count_names(), 2);
 }
 
 TEST(a_link_leads_nobody_elsewhere)
