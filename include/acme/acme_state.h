@@ -99,7 +99,8 @@ MUST_USE int acme_state_promote(const struct acme_state *state, const char *id,
 void acme_state_set_aside(const struct acme_state *state, const char *id,
                           const char *name);
 
-/* Removes the challenges and unfinished files that killed processes left. */
+/* Removes the challenges and unfinished files that killed processes left; those
+ * of accounts after ten minutes, since they may still be written. */
 void acme_state_sweep(const struct acme_state *state);
 
 /* Takes the lock, or renews it. Returns 0, -EAGAIN if another process has the

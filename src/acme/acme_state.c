@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "confine/safe_path.h"
@@ -21,20 +22,30 @@ enum {
     /* The bits that mark a shared folder. Nobody sets this combination by
      * mistake. */
     SHARED_MARK = S_ISGID | S_IRGRP | S_IXGRP,
-    OTHERS = S_ISGID | S_IRWXG | S_IRWXO
+    OTHERS = S_ISGID | S_IRWXG | S_IRWXO,
+    LEFTOVER_S = 600 /* no file takes that long to be written */
 };
 
 /* --- Opening and closing ------------------------------------------------- */
 
+/* Opens a folder, which is created if it is missing. */
 static int open_folder(int at, const char *name)
 {
+    bool is_new = mkdirat(at, name, FOLDER_MODE) == 0;
+    int err = 0;
     int fd;
 
-    if (mkdirat(at, name, FOLDER_MODE) == -1 && errno != EEXIST &&
-        errno != EROFS)
+    if (!is_new && errno != EEXIST && errno != EROFS)
         return -errno;
     fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return fd == -1 ? -errno : fd;
+    if (fd == -1)
+        return -errno;
+    if (is_new)
+        err = whole_file_sync_folder_name(fd);
+    if (err == 0)
+        return fd;
+    close(fd);
+    return err;
 }
 
 /* Opens the state's folder. Root opens it only if nobody else can redirect the
@@ -285,34 +296,69 @@ int acme_state_promote(const struct acme_state *state, const char *id,
     int fd = open_folder(state->fds[ACME_FOLDER_ACCOUNTS], id);
     int err = fd < 0 ? fd : 0;
 
-    if (err == 0 && (renameat(fd, name, fd, to) == -1 || fsync(fd) == -1))
-        err = -errno;
+    if (err == 0)
+        err = renameat(fd, name, fd, to) == -1 ? -errno
+                                               : whole_file_sync_folder(fd);
     if (fd >= 0)
         close(fd);
     return err;
 }
 
-/* Removes the files of folder `in` whose names begin with `begin`. */
-static void sweep(const struct acme_state *state, enum acme_folder in,
-                  const char *begin)
+static DIR *open_walk(int at, const char *name)
 {
-    int fd = openat(state->fds[in], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = fd == -1 ? NULL : fdopendir(fd);
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *walk = fd == -1 ? NULL : fdopendir(fd);
+
+    if (!walk && fd != -1)
+        close(fd);
+    return walk;
+}
+
+static bool is_old(int folder, const char *name, int64_t least_s)
+{
+    struct stat st;
+
+    return least_s == 0 ||
+           (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            time(NULL) - st.st_mtime >= least_s);
+}
+
+/* Removes the files of folder `name` whose names begin with `begin`, and that
+ * were not changed for least_s seconds. */
+static void sweep(int at, const char *name, const char *begin, int64_t least_s)
+{
+    DIR *walk = open_walk(at, name);
     struct dirent *entry;
 
-    if (!folder && fd != -1)
-        close(fd);
-    while (folder && (entry = readdir(folder)))
+    while (walk && (entry = readdir(walk)))
         if (strncmp(entry->d_name, begin, strlen(begin)) == 0 &&
-            strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder)
-        closedir(folder);
+            strcmp(entry->d_name, ".") != 0 &&
+            strcmp(entry->d_name, "..") != 0 &&
+            is_old(dirfd(walk), entry->d_name, least_s))
+            unlinkat(dirfd(walk), entry->d_name, 0);
+    if (walk)
+        closedir(walk);
+}
+
+/* Sweeps the folders of all accounts: what a killed process left there may be a
+ * key. Younger files may still be written, since commands change accounts
+ * without the lock. */
+static void sweep_accounts(int accounts)
+{
+    DIR *walk = open_walk(accounts, ".");
+    struct dirent *entry;
+
+    while (walk && (entry = readdir(walk)))
+        if (entry->d_name[0] != '.')
+            sweep(accounts, entry->d_name, ".", LEFTOVER_S);
+    if (walk)
+        closedir(walk);
 }
 
 void acme_state_sweep(const struct acme_state *state)
 {
-    sweep(state, ACME_FOLDER_CHALLENGES, "");
-    sweep(state, ACME_FOLDER_LIVE, ".");
-    sweep(state, ACME_FOLDER_ORDERS, ".");
+    sweep(state->fds[ACME_FOLDER_CHALLENGES], ".", "", 0);
+    sweep(state->fds[ACME_FOLDER_LIVE], ".", ".", 0);
+    sweep(state->fds[ACME_FOLDER_ORDERS], ".", ".", 0);
+    sweep_accounts(state->fds[ACME_FOLDER_ACCOUNTS]);
 }

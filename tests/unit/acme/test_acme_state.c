@@ -1,3 +1,4 @@
+/* link: -Wl,--wrap=fsync */
 #include "acme/acme_state.h"
 
 #include <errno.h>
@@ -9,8 +10,23 @@
 #include <unistd.h>
 
 #include "suite.h"
+#include "wrap.h"
 
 static char folder[64];
+
+enum { SYNCED_MAX = 64 };
+
+static ino_t synced[SYNCED_MAX];
+static size_t synced_count;
+
+WRAP(int, fsync, int fd)
+{
+    struct stat st;
+
+    if (synced_count < SYNCED_MAX && fstat(fd, &st) == 0)
+        synced[synced_count++] = st.st_ino;
+    return __real_fsync(fd);
+}
 
 static int begin(void **given)
 {
@@ -130,6 +146,39 @@ TEST(what_is_written_is_read_and_private)
     acme_state_close(&kept);
 }
 
+static bool is_synced(const char *name)
+{
+    char path[128];
+    struct stat st;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    assert_int_equal(stat(path, &st), 0);
+    for (size_t i = 0; i < synced_count; i++)
+        if (synced[i] == st.st_ino)
+            return true;
+    return false;
+}
+
+/* Else a file that is on the disk could have no name there. */
+TEST(names_of_new_folders_are_on_the_disk)
+{
+    char fault[ACME_STATE_FAULT_MAX];
+    char path[128];
+    struct acme_state kept;
+
+    synced_count = 0;
+    snprintf(path, sizeof(path), "%s/new", folder);
+    assert_int_equal(acme_state_open(&kept, path, fault), 0);
+    assert_int_equal(acme_state_write_account(&kept, "id", "url", BYTES("x")),
+                     0);
+    assert_true(is_synced("."));
+    assert_true(is_synced("new"));
+    assert_true(is_synced("new/live"));
+    assert_true(is_synced("new/accounts"));
+    assert_true(is_synced("new/accounts/id"));
+    acme_state_close(&kept);
+}
+
 TEST(a_folder_that_others_look_into_is_refused)
 {
     struct acme_state kept;
@@ -230,6 +279,34 @@ TEST(files_that_never_were_whole_are_swept)
                      0);
     small_file_fini(&file);
     assert_true(acme_state_is_there(&kept));
+    acme_state_close(&kept);
+}
+
+/* It may have been an account's key. A command may be writing a young one. */
+TEST(files_of_accounts_that_never_were_whole_are_swept)
+{
+    static const struct timespec old[] = {{.tv_nsec = UTIME_OMIT},
+                                          {.tv_sec = 1000000000}};
+    struct acme_state kept;
+    struct small_file file;
+    char path[128];
+
+    open_state(&kept);
+    for (const char *const *name =
+             (const char *const[]){"key.pem", ".key.pem.17", ".url.18", NULL};
+         *name; name++)
+        assert_int_equal(acme_state_write_account(&kept, "id", *name,
+                                                  BYTES("text")),
+                         0);
+    snprintf(path, sizeof(path), "%s/accounts/id/.key.pem.17", folder);
+    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+    acme_state_sweep(&kept);
+    assert_int_equal(acme_state_read_account(&kept, "id", ".key.pem.17", &file),
+                     -ENOENT);
+    assert_int_equal(acme_state_read_account(&kept, "id", ".url.18", &file), 0);
+    small_file_fini(&file);
+    assert_int_equal(acme_state_read_account(&kept, "id", "key.pem", &file), 0);
+    small_file_fini(&file);
     acme_state_close(&kept);
 }
 
