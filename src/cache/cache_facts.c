@@ -245,6 +245,15 @@ static bool is_understood(unsigned status)
            status == 307;
 }
 
+/* Whether an answer may be stored at all: it says how long it is fresh, or that
+ * it is for all, or it has a status that lets the cache guess its lifetime (RFC
+ * 9111 3). A validator alone is not enough. */
+static bool is_storable(const struct cache_facts *facts)
+{
+    return facts->is_explicit || is_heuristic(facts->status) ||
+           cache_control_says(&facts->control, CACHE_PUBLIC);
+}
+
 bool cache_facts_is_shared(const struct cache_facts *facts)
 {
     return cache_control_says(&facts->control, CACHE_PUBLIC) ||
@@ -289,7 +298,7 @@ enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
     const struct cache_control *control = &facts->control;
     bool must_understand = cache_control_says(control, CACHE_MUST_UNDERSTAND);
 
-    if (!is_final(facts->status, asked) ||
+    if (!is_final(facts->status, asked) || !is_storable(facts) ||
         (must_understand && !is_understood(facts->status)))
         return CACHE_REFUSED_STATUS;
     if (asked->no_store ||

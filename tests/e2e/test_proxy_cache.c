@@ -116,6 +116,29 @@ TEST(who_takes_only_what_is_kept_gets_a_504_when_nothing_is)
     expect_body(ask_a(client, "Cache-Control: only-if-cached\r\n"), "hello");
 }
 
+/* RFC 9111 3: neither a lifetime, nor a status of which one is guessed. */
+TEST(a_validator_alone_keeps_no_answer_of_any_status)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+
+    for (int i = 0; i < 2; i++) {
+        struct client *client = client_open(server), *peer;
+        struct reply *reply;
+        const char *asked;
+
+        client_say(client, GET("/a", ""));
+        peer = upstream_accept(upstream);
+        asked = hear_head(peer);
+        assert_null(strstr(asked, "If-None-Match"));
+        client_say(peer, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n" DATED
+                         "ETag: \"v\"\r\n" LEN(2) "\r\nno");
+        reply = client_reply(client);
+        expect_status(reply, 403);
+        assert_null(strstr(reply_field(reply, "Cache-Status"), "stored"));
+    }
+}
+
 TEST(a_long_body_is_kept_and_ranges_of_it_are_right)
 {
     struct upstream *upstream = upstream_open();

@@ -166,6 +166,16 @@ static const struct keep_case {
     {200, "ETag: \"a\"\r\n", false, false, CACHE_KEPT},
     {200, "ETag: \"a\"\r\nCache-Control: no-cache\r\n", false, false,
      CACHE_KEPT},
+    /* A validator is no reason to store what no lifetime is guessed of. */
+    {404, "ETag: \"a\"\r\n", false, false, CACHE_KEPT},
+    {302, "ETag: \"a\"\r\n", false, false, CACHE_REFUSED_STATUS},
+    {403, DATE MODIFIED, false, false, CACHE_REFUSED_STATUS},
+    {500, "ETag: \"a\"\r\nCache-Control: no-cache\r\n", false, false,
+     CACHE_REFUSED_STATUS},
+    {302, "ETag: \"a\"\r\nCache-Control: public\r\n", false, false, CACHE_KEPT},
+    {403, "ETag: \"a\"\r\nCache-Control: max-age=0\r\n", false, false,
+     CACHE_KEPT},
+    {403, "ETag: \"a\"\r\nExpires: 0\r\n", false, false, CACHE_KEPT},
 };
 
 TEST(what_may_be_kept)
