@@ -37,7 +37,7 @@ enum {
     RESPONSE_PHRASE_MAX = 72,        /* a longer phrase is left out */
     RESPONSE_HEAD_BYTES_MAX = 65536, /* a Location may have an 8 KiB path */
     RESPONSE_PARTS_INLINE = 4,
-    RESPONSE_EXTRA_MAX = 5,
+    RESPONSE_EXTRA_MAX = 4,
     RESPONSE_TIMING_BYTES = 80 /* longest value of Server-Timing */
 };
 
@@ -108,6 +108,7 @@ struct response {
     bool is_framed;   /* private to the protocol */
     bool has_date;    /* Date is among the fields */
     bool has_phrase;  /* a reason phrase stands in the headroom */
+    bool is_relayed;  /* another server has given the status and the fields */
     bool is_unsized;  /* nobody knows the body's length beforehand */
     bool has_length;  /* `source` has to make length_left more bytes */
     bool has_ended;   /* `source` makes nothing more */
@@ -139,12 +140,13 @@ struct response {
                               all its bytes are sent; NULL: none follow */
     /* Changes to the head, made in this order when the head ends: the edits of
      * the place (`edits`), the edits of this answer (own_edits), the dropping
-     * of others' own_fields, and pieces of whole lines that are appended
-     * (`extra`). All of them are borrowed until then. NULL: there are no such
-     * edits. */
+     * of others' own_fields, pieces of whole lines that are appended (`extra`),
+     * and a line that only a relayed answer gets (relayed_line). All of them
+     * are borrowed until then. NULL: there are no such edits. */
     const struct head_edits *edits;
     const struct head_edits *own_edits;
     struct bytes extra[RESPONSE_EXTRA_MAX];
+    struct bytes relayed_line;
     struct bytes id_line;  /* the line with the request's id, for the head */
     struct buf *head_copy; /* borrowed; gets a copy of the head when the head
                               ends; NULL: nobody needs one */

@@ -63,6 +63,7 @@ void response_init(struct response *response, struct response_room *room)
     response->is_framed = false;
     response->has_date = false;
     response->has_phrase = false;
+    response->is_relayed = false;
     response->is_unsized = false;
     response->has_length = false;
     response->has_ended = false;
@@ -89,6 +90,7 @@ void response_init(struct response *response, struct response_room *room)
     response->own_edits = NULL;
     response->errors = NULL;
     response->encode = NULL;
+    response->relayed_line.len = 0;
     response->id_line.len = 0;
     response->head_copy = NULL;
     response->coded_head = NULL;
@@ -143,6 +145,7 @@ void response_begin_relayed(struct response *response, unsigned status,
     response->part_count = response->part_at = 0;
     response->bytes_sent = response->bytes_before = response->body_bytes = 0;
     head->len = RESPONSE_HEADROOM;
+    response->is_relayed = true;
     response->has_phrase = phrase.len <= RESPONSE_PHRASE_MAX;
     if (!response->has_phrase || phrase.len == 0)
         phrase.len = 0;
@@ -226,6 +229,8 @@ static void edit_head(struct response *response)
     drop_others(response);
     for (unsigned i = 0; i < response->extra_count; i++)
         buf_put(head, response->extra[i]);
+    if (response->is_relayed)
+        buf_put(head, response->relayed_line);
     buf_put(head, response->id_line);
 }
 

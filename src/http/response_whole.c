@@ -18,6 +18,7 @@ static void restart(struct response *response)
     const struct head_edits *edits = response->edits;
     const struct head_edits *own_edits = response->own_edits;
     const struct error_source *errors = response->errors;
+    struct bytes relayed_line = response->relayed_line;
     struct bytes id_line = response->id_line;
     struct buf *head_copy = response->head_copy;
     struct response_room *room = OWNER_OF(response->head.storage,
@@ -33,6 +34,7 @@ static void restart(struct response *response)
     response->edits = edits;
     response->own_edits = own_edits;
     response->errors = errors;
+    response->relayed_line = relayed_line;
     response->id_line = id_line;
     response->head_copy = head_copy;
 }
@@ -149,6 +151,7 @@ bool response_replace_body(struct response *response, struct bytes type,
     response->timing_at = 0;
     response->extra_count = 0;
     response->own_fields = 0;
+    response->relayed_line.len = 0;
     response->id_line.len = 0;
     response->own_edits = NULL;
     response->is_error = false;

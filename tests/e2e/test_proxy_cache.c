@@ -139,6 +139,36 @@ TEST(a_validator_alone_keeps_no_answer_of_any_status)
     }
 }
 
+/* RFC 9211 2. */
+TEST(what_this_server_says_itself_has_no_cache_status)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct client *client = client_open(server);
+    static const char *const requests[] = {
+        GET("/a", ""), GET("/a", "Range: bytes=0-1,3-4\r\n"),
+        GET("/a", "If-Match: \"a\"\r\n"),
+        "DELETE /a HTTP/1.1\r\nHost: a\r\n\r\n"};
+    struct reply *reply;
+
+    reply = client_ask_host(client, "TRACE", "a", "/a", NULL);
+    expect_status(reply, 405); /* nothing was asked of anybody */
+    expect_no_field(reply, "Cache-Status");
+    reply = client_ask_host(client, "OPTIONS", "a", "/a",
+                            "Max-Forwards: 0\r\n");
+    expect_status(reply, 204);
+    expect_no_field(reply, "Cache-Status");
+    upstream_shut(upstream);
+    for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
+        going_on("%s", requests[i]);
+        client_say(client, "%s", requests[i]);
+        reply = client_reply(client);
+        expect_status(reply, 502);
+        assert_non_null(reply_field(reply, "Proxy-Status"));
+        expect_no_field(reply, "Cache-Status");
+    }
+}
+
 TEST(a_long_body_is_kept_and_ranges_of_it_are_right)
 {
     struct upstream *upstream = upstream_open();

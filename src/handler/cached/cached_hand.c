@@ -148,7 +148,8 @@ void cached_hand_over(struct cached *cached, struct exchange *exchange,
                               .part_at = 1};
     copy_head(response, &from->response);
     note_codings(exchange);
-    cached_note_put(cached, note, &response->head);
+    if (from->response.is_relayed) /* own errors get none (RFC 9211 2) */
+        cached_note_put(cached, note, &response->head);
     cached_note_use(cached, exchange, note);
     if (!is_coded(exchange, &from->response, &handed->source))
         add_body(response, &from->response, &handed->source);

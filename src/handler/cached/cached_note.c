@@ -100,9 +100,7 @@ void cached_note_past(const struct cached *cached, struct exchange *exchange,
     struct cached_note note = {.way = way};
 
     cached_note_use(cached, exchange, &note);
-    response_put_extra(&exchange->response,
-                       (struct bytes){cached->past[way],
-                                      strlen(cached->past[way])});
+    exchange->response.relayed_line = bytes_of(cached->past[way]);
 }
 
 void cached_note_prepare(struct cached *cached)

@@ -95,8 +95,8 @@ void cached_note_use(const struct cached *cached, struct exchange *exchange,
 /* Makes the Cache-Status lines of requests that bypass the cache. */
 void cached_note_prepare(struct cached *cached);
 
-/* Puts the Cache-Status line of a bypass into an answer that the proxy itself
- * gives to the client. */
+/* Has the Cache-Status line of a bypass put into the answer, if that is another
+ * server's. What this server says itself has none (RFC 9211 2). */
 void cached_note_past(const struct cached *cached, struct exchange *exchange,
                       enum cached_way way);
 
