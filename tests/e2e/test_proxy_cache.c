@@ -169,6 +169,32 @@ TEST(what_this_server_says_itself_has_no_cache_status)
     }
 }
 
+/* RFC 9111 5.1: an Age says that the origin was not asked. */
+TEST(what_the_origin_has_just_said_has_no_age_unless_it_came_of_a_cache)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct client *client = client_open(server);
+    struct reply *reply;
+
+    reply = fetch_a(server, upstream,
+                    REPLY(KEEP LEN(5) "ETag: \"v\"\r\n", "hello"));
+    expect_cache_status(reply, "stored");
+    expect_no_field(reply, "Age");
+    assert_non_null(reply_field(get_a(server), "Age"));
+    reply = ask_through(client, upstream,
+                        GET("/a", "Cache-Control: no-cache\r\n"),
+                        "HTTP/1.1 304 Not Modified\r\nConnection: close\r\n"
+                        "ETag: \"v\"\r\n\r\n");
+    expect_cache_status(reply, "fwd=request; fwd-status=304");
+    expect_body(reply, "hello");
+    expect_no_field(reply, "Age");
+    assert_non_null(reply_field(get_a(server), "Age"));
+    reply = ask_through(client, upstream, GET("/b", ""),
+                        REPLY(KEEP "Age: 7\r\n" LEN(2), "hi"));
+    assert_true(strtoll(reply_field(reply, "Age"), NULL, 10) >= 7);
+}
+
 TEST(a_long_body_is_kept_and_ranges_of_it_are_right)
 {
     struct upstream *upstream = upstream_open();

@@ -11,14 +11,16 @@ enum { RANGES_PARTS_MAX = 1 + 3 * CACHE_RANGES_MAX };
 /* --- Heads --------------------------------------------------------------- */
 
 /* Puts the fields that a cache adds to the stored fields: Age (RFC 9111 5.1)
- * and Cache-Status (RFC 9211). */
+ * and Cache-Status (RFC 9211). An answer that the origin has just made or
+ * confirmed for this request has no Age. */
 static void put_own_fields(const struct cached *cached,
                            const struct cache_entry *entry,
                            const struct cached_note *note, struct buf *head)
 {
-    head_number(head, BYTES("Age"),
-                (uint64_t)cache_facts_age(&entry->facts,
-                                          cached_now(cached)->wall_s));
+    if (!note->is_from_origin || note->is_aged)
+        head_number(head, BYTES("Age"),
+                    (uint64_t)cache_facts_age(&entry->facts,
+                                              cached_now(cached)->wall_s));
     cached_note_put(cached, note, head);
 }
 

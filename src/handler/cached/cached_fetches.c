@@ -95,6 +95,7 @@ void fetch_tell_entry(struct fetch *fetch, struct cache_entry *entry,
                       struct cache_body *body, const struct cached_note *note)
 {
     struct cache_found found = {.entry = entry};
+    struct bytes lines = fetched_lines(&fetch->exchange.response);
     struct cached_note told = *note;
     struct buf own;
 
@@ -104,8 +105,10 @@ void fetch_tell_entry(struct fetch *fetch, struct cache_entry *entry,
     if (body)
         found.body = cache_body_acquire(body);
     buf_init(&own, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
-    if (note->is_from_origin)
+    if (note->is_from_origin) {
         put_own(fetch, &own);
+        told.is_aged = cached_head_find(lines, BYTES("Age")).data;
+    }
     told.own = buf_bytes(&own);
     fetch_tell(fetch, &found, NULL, &told);
     buf_fini(&own);

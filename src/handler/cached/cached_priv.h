@@ -81,6 +81,7 @@ struct cached_note {
     /* The origin has just answered this request. The request then also gets the
      * fields in `own`, which are not stored (RFC 9111 5.2.2.4, 5.2.2.7). */
     bool is_from_origin;
+    bool is_aged; /* that answer had an Age: it came from another cache */
     struct bytes own;
 };
 
