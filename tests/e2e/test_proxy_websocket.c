@@ -87,6 +87,26 @@ TEST(a_conversation_goes_both_ways)
     client_expect_orderly_end(tunnel.client);
 }
 
+/* RFC 9110 7.8. There is no content, so the upstream hears of no Expect. */
+TEST(who_expects_a_100_gets_it_before_the_switch)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    struct tunnel tunnel = {.client = client_open(server)};
+
+    client_say(tunnel.client,
+               "GET /chat HTTP/1.1\r\nHost: a\r\n" WEBSOCKET_KEY
+               "Sec-WebSocket-Version: 13\r\nExpect: 100-continue\r\n"
+               "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    expect_hears(tunnel.client, "HTTP/1.1 100 Continue\r\n\r\n");
+    tunnel.peer = upstream_accept(upstream);
+    expect_hears(tunnel.peer, HANDSHAKE_HEARD);
+    client_say(tunnel.peer, SWITCHES);
+    expect_hears(tunnel.client, SWITCHED);
+    up(&tunnel, TEXT, RAW("hello"));
+    down(&tunnel, TEXT, RAW("hello yourself"));
+}
+
 TEST(frames_of_all_sizes_go_both_ways)
 {
     static const size_t sizes[] = {0,     1,     125,   126,    127,   65535,

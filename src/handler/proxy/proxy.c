@@ -83,6 +83,20 @@ static void name_request(struct transfer *transfer)
     transfer->traceparent_len = TRACE_PARENT_LEN;
 }
 
+/* Has a 100 sent ahead of the upstream's answer. A request for a tunnel has no
+ * content, so its Expect does not go on; but a client that sends both gets 100
+ * before 101 (RFC 9110 7.8). */
+static void say_continue(struct transfer *transfer)
+{
+    static const struct bytes phrase = {"Continue", 8};
+
+    buf_put(&transfer->interim, phrase);
+    if (transfer->interim.failed)
+        return; /* no memory */
+    transfer->interim_phrase = (uint16_t)phrase.len;
+    transfer->interim_status = 100;
+}
+
 /* Makes a transfer with one reference, which is the response's. Returns NULL
  * when there is no memory. */
 static struct transfer *make_transfer(struct proxy *proxy,
@@ -120,6 +134,9 @@ static struct transfer *make_transfer(struct proxy *proxy,
     transfer_lend_head(transfer);
     buf_init(&transfer->interim, NULL, 0, RELAY_HEAD_BYTES_MAX);
     buf_init(&transfer->trailer, NULL, 0, CHUNKED_TRAILER_BYTES_MAX);
+    if (transfer->is_upgrade && exchange->request.minor == 1 &&
+        exchange->request.expects_continue)
+        say_continue(transfer);
     return transfer;
 }
 
