@@ -165,9 +165,7 @@ TEST(heads_within_reason_are_read_and_larger_ones_refused)
     add(&cases[n++], "a line without end", padded("GET /f?", 300000, 'x', ""),
         THEN_CLOSES, 414, 0);
     add(&cases[n++], "a method of 70,000", padded("G", 70000, 'x', line_end),
-        THEN_CLOSES, 414, 400);
-    cases[n - 1].statuses[2] = 501;
-    cases[n - 1].statuses[3] = 431;
+        THEN_CLOSES, 501, 0);
     add(&cases[n++], "a version of 70,000",
         padded("GET /f HTTP/1.1", 70000, '1', "\r\nHost: a\r\n\r\n"),
         THEN_CLOSES, 400, 414);

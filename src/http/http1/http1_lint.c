@@ -154,6 +154,15 @@ static enum reason check_field_line(struct bytes line)
     return REASON_NONE;
 }
 
+/* Returns why a first line that is too long is refused. If no method has ended
+ * within the limit, the method is none that anybody knows (RFC 9112 3). */
+static enum reason reason_of_length(const struct http1_rules *rules,
+                                    const char *line)
+{
+    return memchr(line, ' ', rules->first_bytes_max) ? REASON_TARGET_TOO_LONG
+                                                     : REASON_METHOD;
+}
+
 /* Checks the part of a line that has come: it has no control byte, and CR only
  * where LF may follow. So a line with a fault is refused before its end has
  * come. */
@@ -169,7 +178,7 @@ static enum reason check_partial(const struct http1_rules *rules,
         return REASON_CONTROL_BYTE;
     if (progress->lines == 0 &&
         end - (data + progress->line) > rules->first_bytes_max)
-        return REASON_TARGET_TOO_LONG;
+        return reason_of_length(rules, data + progress->line);
     return len - progress->start > rules->head_bytes_max ? REASON_HEAD_TOO_LARGE
                                                          : REASON_NONE;
 }
@@ -183,8 +192,9 @@ static enum reason check_line(const struct http1_rules *rules,
     if (progress->lines++ > 0)
         return check_field_line(line);
     progress->start = (uint16_t)progress->line;
-    return line.len > rules->first_bytes_max ? REASON_TARGET_TOO_LONG
-                                             : rules->check_first(line);
+    return line.len > rules->first_bytes_max
+               ? reason_of_length(rules, line.data)
+               : rules->check_first(line);
 }
 
 /* Returns why a complete line is refused. A control byte goes before any other

@@ -132,8 +132,10 @@ TEST(endless_lines_are_refused_before_they_end)
         size_t bytes;
         unsigned status;
     } cases[] = {
-        {"", HTTP1_LINE_BYTES_MAX + 1, 414},
-        {"\r\n", 2 + HTTP1_LINE_BYTES_MAX + 1, 414},
+        {"", HTTP1_LINE_BYTES_MAX + 1, 501}, /* a method without end */
+        {"\r\n", 2 + HTTP1_LINE_BYTES_MAX + 1, 501},
+        {"GET /", HTTP1_LINE_BYTES_MAX + 1, 414},
+        {"\r\nGET /", 2 + HTTP1_LINE_BYTES_MAX + 1, 414},
         {"GET / HTTP/1.1\r\n", HTTP1_HEAD_BYTES_MAX + 1, 431},
         {"\r\nGET / HTTP/1.1\r\n", 2 + HTTP1_HEAD_BYTES_MAX + 1, 431},
     };

@@ -85,6 +85,9 @@ TEST(sizes_have_theirs)
     size_t len;
 
     memset(text, 'x', sizeof(text));
+    read_whole(&outcome, (struct bytes){text, HTTP1_LINE_BYTES_MAX + 1});
+    assert_int_equal(outcome.reason, REASON_METHOD);
+    outcome_fini(&outcome);
     memcpy(text, "GET /", 5);
     read_whole(&outcome, (struct bytes){text, HTTP1_LINE_BYTES_MAX + 1});
     assert_int_equal(outcome.reason, REASON_TARGET_TOO_LONG);
