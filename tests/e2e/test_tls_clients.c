@@ -114,6 +114,39 @@ TEST(who_shows_a_certificate_gets_there)
     expect_body(ask_as(server, "open.example", "unknown.example", "/"), "open");
 }
 
+/* A client that has shown a certificate of one site's authority does not reach
+ * a site of another authority, even if the first site's certificate has the
+ * host's name. */
+TEST(no_name_of_a_certificate_leads_to_a_site_of_another_authority)
+{
+    char *of_clients = made_text(&clients);
+    char *of_members = made_text(&authority);
+    struct server *server;
+
+    certify_for("main", "DNS:a.closed.example,DNS:*.b.closed.example",
+                &authority);
+    certify_for("closed", "DNS:*.closed.example", &authority);
+    site_text("../clients", of_clients);
+    site_text("../members", of_members);
+    free(of_clients);
+    free(of_members);
+    server = serve_certified(
+        "listen = https://127.0.0.1:0\n"
+        "site open { certificate = main client-ca = clients respond = open }\n"
+        "site closed { hosts = {\"*.closed.example\"} certificate = closed\n"
+        "  client-ca = members respond = secret }\n",
+        NULL);
+    secure_show(certify_for("own", NULL, &clients));
+    expect_body(ask_as(server, "open.example", "open.example", "/"), "open");
+    expect_status(ask_as(server, "x.b.closed.example", "x.b.closed.example",
+                         "/"),
+                  421);
+    secure_show(certify_for("member", NULL, &authority));
+    expect_body(ask_as(server, "a.closed.example", "a.closed.example", "/"),
+                "secret");
+    secure_show(NULL);
+}
+
 TEST(a_connection_ends_with_its_clients_certificate)
 {
     struct server *server = serve_guarded();

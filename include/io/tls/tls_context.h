@@ -90,6 +90,12 @@ MUST_USE int tls_table_add(struct tls_table *table,
 MUST_USE bool tls_table_name(struct tls_table *table, size_t set,
                              struct bytes host);
 
+/* Returns the set of the site to which requests for `host` lead. "*" stands for
+ * any number of labels, as it does in hosts of sites. Returns NULL if no set
+ * has such a name. */
+const struct tls_set *tls_table_find_site(const struct tls_table *table,
+                                          struct bytes host);
+
 /* Returns the set for a client that names `host`. A final dot, a port and
  * letter case make no difference. At most two names are searched for. */
 const struct tls_set *tls_table_find(const struct tls_table *table,

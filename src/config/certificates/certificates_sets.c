@@ -201,8 +201,25 @@ static void name_hosts(struct certificate_reading *reading,
     }
 }
 
+/* Whether requests for `name` lead to another site, which asks clients for
+ * certificates. */
+static bool leads_to_others(const struct certificate_reading *reading,
+                            const struct certificate_site *site,
+                            struct bytes name)
+{
+    const struct tls_set *set =
+        tls_table_find_site(reading->certificates->table, name);
+
+    for (size_t i = 0; set && i < site->pair_count; i++)
+        if (site->sets[i] == tls_set_number(set))
+            return false;
+    return set && tls_set_asks(set);
+}
+
 /* Adds the names in a site's certificates. Such a name chooses a set only if no
- * host does. */
+ * host is equal to it, nor covers it by "*." for a site that asks clients for
+ * certificates. Otherwise clients would be asked for a certificate of this site
+ * and let into that one. */
 static void name_certificates(struct certificate_reading *reading,
                               const struct certificate_site *site)
 {
@@ -210,7 +227,8 @@ static void name_certificates(struct certificate_reading *reading,
         for (const char *const *name =
                  tls_certificate_names(site->pairs[i]->certificate);
              *name; name++)
-            add_name(reading, site->sets[i], bytes_of(*name));
+            if (!leads_to_others(reading, site, bytes_of(*name)))
+                add_name(reading, site->sets[i], bytes_of(*name));
 }
 
 /* --- The table ----------------------------------------------------------- */

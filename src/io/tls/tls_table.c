@@ -288,6 +288,12 @@ const struct tls_set *tls_table_find(const struct tls_table *table,
     return set ? set : table->sets[0];
 }
 
+const struct tls_set *tls_table_find_site(const struct tls_table *table,
+                                          struct bytes host)
+{
+    return find(table, host, true);
+}
+
 static bool covers(const struct tls_set *set, struct bytes host)
 {
     for (size_t i = 0; i < set->certificate_count; i++)
@@ -315,7 +321,7 @@ bool tls_table_serves(const struct tls_table *table, const struct tls_set *set,
 
     if (table->set_count == 1 && table->sets[0]->client == TLS_CLIENT_NONE)
         return true;
-    own = find(table, host, true);
+    own = tls_table_find_site(table, host);
     if (!own)
         own = table->sets[0];
     if (is_same(set, own))

@@ -156,6 +156,36 @@ TEST(the_site_for_unknown_hosts_is_the_first)
     assert_int_equal(set_of("a.example"), 1);
 }
 
+TEST(a_name_of_a_certificate_leads_to_no_site_that_asks_for_others)
+{
+    struct made staff = make_certificate(&(struct making){
+        .subject = "staff", .is_authority = true});
+    struct made members = make_certificate(&(struct making){
+        .subject = "members", .is_authority = true});
+    static const char *const hosts[] = {"one.c.example", "x.two.c.example"};
+    const struct tls_table *table;
+    const struct tls_set *first;
+
+    write_made("staff", &staff, &staff);
+    write_made("members", &members, &members);
+    made_free(&staff);
+    made_free(&members);
+    make_for("a", "DNS:a.example,DNS:one.c.example,DNS:*.two.c.example");
+    make_for("c", "DNS:*.c.example");
+    assert_int_equal(
+        read_with("site a { certificate = a client-ca = staff respond = a }\n"
+                  "site c { hosts = {\"*.c.example\"} certificate = c\n"
+                  "  client-ca = members respond = c }\n"),
+        0);
+    table = certificates_table(certificates);
+    first = tls_table_find(table, BYTES("a.example"));
+    assert_int_equal(tls_set_number(first), 0);
+    assert_int_equal(set_of("one.c.example"), 1);
+    for (size_t i = 0; i < 2; i++)
+        if (tls_table_serves(table, first, bytes_of(hosts[i])))
+            fail_msg("%s", hosts[i]);
+}
+
 TEST(keys_of_other_kinds_stand_side_by_side)
 {
     make_for("ec", "DNS:a.example");
