@@ -183,7 +183,8 @@ static struct piece piece_of(const struct coded_source *coded,
 
 /* Compresses until `out` is full, `inner` has nothing more for now, or the
  * turn's bytes are used up. If `inner` gives few bytes at a time, it is pulled
- * several times for one piece. */
+ * several times for one piece. If it gives none, although it will have more, it
+ * has used its share of time, and other connections go on meanwhile. */
 static struct piece next(struct source *source, uint64_t at_most)
 {
     struct coded_source *coded = (struct coded_source *)source;
@@ -194,8 +195,12 @@ static struct piece next(struct source *source, uint64_t at_most)
     if (coded->state == PIECE_LATER && coded->in.len == 0)
         coded->state = PIECE_MORE; /* `inner` has woken the exchange since */
     do {
-        if (is_hungry(coded, &step) && !pull_inner(coded))
-            return (struct piece){.state = PIECE_FAILED};
+        if (is_hungry(coded, &step)) {
+            if (!pull_inner(coded))
+                return (struct piece){.state = PIECE_FAILED};
+            if (coded->in.len == 0 && coded->state == PIECE_MORE)
+                break;
+        }
         if (turn_left(coded) == 0 && coded->in.len > 0) {
             stall(coded);
             break;

@@ -63,8 +63,8 @@ static int tear_down(void **state)
 
 SUITE(.each_begin = set_up, .each_end = tear_down);
 
-/* An answer to who takes that coding, of all the text. */
-static void begin(unsigned number, const char *coding)
+/* Begins an answer to who takes that coding. */
+static void begin_head(unsigned number, const char *coding)
 {
     static const struct exchange_side side = {.on_wake = on_wake};
     struct exchange *asked = &exchanges[number];
@@ -84,6 +84,14 @@ static void begin(unsigned number, const char *coding)
     response_begin(&asked->response, 200, &defaults);
     head_field(&asked->response.head, BYTES("Content-Type"),
                BYTES("text/plain"));
+}
+
+/* An answer to who takes that coding, of all the text. */
+static void begin(unsigned number, const char *coding)
+{
+    struct exchange *asked = &exchanges[number];
+
+    begin_head(number, coding);
     assert_true(encode_add_memory(&encode, asked,
                                   (struct bytes){text, LENGTH}));
     assert_non_null(asked->response.source);
@@ -189,4 +197,51 @@ TEST(who_leaves_is_not_waited_for)
     encoder_turn(&encoder);
     assert_false(is_awake[0]);
     assert_true(is_awake[1]);
+}
+
+/* --- Bodies that take time ----------------------------------------------- */
+
+struct slow {
+    struct source source;
+    unsigned pulls;
+};
+
+/* Gives nothing many times, although it never waits, and then a little. */
+static struct piece give_slowly(struct source *source, uint64_t at_most)
+{
+    struct slow *slow = (struct slow *)source;
+    struct bytes some = {text, ++slow->pulls % 100 == 0 ? 10 : 0};
+
+    (void)at_most;
+    return (struct piece){.state = slow->pulls < 300 ? PIECE_MORE : PIECE_END,
+                          .part = part_of_memory(some)};
+}
+
+static void keep(struct source *source)
+{
+    (void)source;
+}
+
+TEST(a_body_that_works_for_nothing_yet_lets_others_go_on)
+{
+    static struct slow slow = {
+        .source = {.next = give_slowly, .destroy = keep}};
+    struct source *source;
+    struct piece piece;
+
+    begin_head(0, "gzip");
+    encode_add_source(&encode, &exchanges[0], &slow.source, ENCODE_UNSIZED);
+    source = exchanges[0].response.source;
+    assert_non_null(source);
+    do {
+        unsigned before = slow.pulls;
+
+        piece = source->next(source, UINT64_MAX);
+        assert_in_range(piece.state, PIECE_END, PIECE_MORE);
+        /* A pull that gives something may come before one that gives
+         * nothing. */
+        assert_in_range(slow.pulls - before, 1, 2);
+    } while (piece.state == PIECE_MORE);
+    assert_int_equal(slow.pulls, 300);
+    assert_int_equal(encoder.counts.bytes_in, 30);
 }
