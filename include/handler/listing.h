@@ -13,6 +13,9 @@
  * LISTING_OPEN_MAX listings of one place have their directory open. When one
  * more is opened, the directory that was read longest ago is closed. It is
  * opened again, and read on from where it was left, when its client takes more.
+ * Nor must it use up the memory. While the listings of one place hold more than
+ * LISTING_HELD_MAX bytes, none reads more ahead than a batch: what it has is
+ * listed unsorted.
  *
  * Thread: the worker's.
  * Owns:   the open directory and the names read ahead.
@@ -25,12 +28,19 @@
 #include "http/request.h"
 #include "http/response.h"
 
-enum { LISTING_SORT_MAX = 4096, LISTING_OPEN_MAX = 64 };
+enum {
+    LISTING_SORT_MAX = 4096,
+    LISTING_OPEN_MAX = 64,
+    LISTING_HELD_MAX = 4 << 20
+};
 
-/* The listings of one place that have their directory open. */
+/* The listings of one place. */
 struct listing_group {
-    struct list open; /* private: the one read longest ago is first */
-    size_t count;     /* private */
+    /* private: listings that have their directory open; the one read longest
+     * ago is first */
+    struct list open;
+    size_t count; /* private: listings in `open` */
+    size_t held;  /* private: bytes of all listings' entries and names */
 };
 
 void listing_group_init(struct listing_group *group);

@@ -15,7 +15,8 @@
  *                                           |                          v
  *   read ahead ---- all read: sort ---> [ write ] <-------- read one batch
  *     |    ^ |                            ^   |
- *     '----' '---- too many to sort ------'   '---> all written: end
+ *     '----' '---- too many to sort, -----'   '---> all written: end
+ *                  or too much memory
  *
  * Entries wait in one array, and their names one behind the other in a buf. In
  * "read ahead", each batch is added to these two. After "drop these entries",
@@ -60,6 +61,7 @@ struct listing {
     size_t count;    /* entries in use */
     size_t capacity; /* entries allocated */
     size_t at;       /* index of the next entry to write */
+    size_t held;     /* bytes of entries and names, as the group counts them */
     uint64_t written;
     struct buf names;
     struct buf intro; /* text before the entries, until it is written */
@@ -131,7 +133,29 @@ static bool open_directory(struct listing *listing)
     return true;
 }
 
-/* --- Reading ------------------------------------------------------------- */
+/* --- Memory --------------------------------------------------------------- */
+
+/* Tells the group how much memory the entries and their names take now. */
+static void count_held(struct listing *listing)
+{
+    size_t held = listing->capacity * sizeof(*listing->entries) +
+                  listing->names.capacity;
+
+    listing->group->held += held - listing->held;
+    listing->held = held;
+}
+
+static void drop_entries(struct listing *listing)
+{
+    free(listing->entries);
+    listing->entries = NULL;
+    listing->count = listing->capacity = listing->at = 0;
+    buf_fini(&listing->names);
+    buf_init(&listing->names, NULL, 0, NAMES_BYTES_MAX);
+    count_held(listing);
+}
+
+/* --- Reading -------------------------------------------------------------- */
 
 static bool is_listed(const struct listing *listing, const char *name)
 {
@@ -191,6 +215,7 @@ static bool add_entry(struct listing *listing, struct bytes name,
         .kind = is_file                ? LISTING_FILE
                 : S_ISDIR(st->st_mode) ? LISTING_DIRECTORY
                                        : LISTING_OTHER};
+    count_held(listing);
     return true;
 }
 
@@ -266,17 +291,10 @@ static bool read_ahead(struct listing *listing)
             qsort_r(listing->entries, listing->count, sizeof(*listing->entries),
                     compare_entries, listing->names.data);
         listing->reads_ahead = false;
+    } else if (listing->group->held > LISTING_HELD_MAX) {
+        listing->reads_ahead = false;
     }
     return true;
-}
-
-static void drop_entries(struct listing *listing)
-{
-    free(listing->entries);
-    listing->entries = NULL;
-    listing->count = listing->capacity = listing->at = 0;
-    buf_fini(&listing->names);
-    buf_init(&listing->names, NULL, 0, NAMES_BYTES_MAX);
 }
 
 /* --- Writing ------------------------------------------------------------- */
@@ -352,8 +370,7 @@ static void destroy(struct text_source *text)
     struct listing *listing = (struct listing *)text;
 
     close_directory(listing);
-    free(listing->entries);
-    buf_fini(&listing->names);
+    drop_entries(listing);
     buf_fini(&listing->intro);
     free(listing);
 }

@@ -270,6 +270,42 @@ TEST(few_directories_stay_open_and_all_are_read_to_their_end)
     assert_int_equal(group.count, 0);
 }
 
+/* The last listings find the memory in use, and read no more than a batch. */
+TEST(listings_together_read_so_much_ahead)
+{
+    enum { LISTINGS = 64, NAMES = 4000, LEN = 20, SOME = 16384 };
+    struct place *place = *state;
+    struct source *sources[LISTINGS];
+    size_t most = LISTING_HELD_MAX + NAMES * (size_t)(LEN + 32) * 2 +
+                  LISTINGS * (size_t)SOME;
+
+    made_up_count = NAMES;
+    made_up_len = LEN;
+    for (int i = 0; i < LISTINGS; i++) {
+        made_up_at = 0;
+        sources[i] = listing_open(&place->root, &group, BYTES("/"),
+                                  LISTING_JSON, false);
+        assert_non_null(sources[i]);
+        /* Pulls until there are names behind the intro. */
+        while (pull(sources[i]).part.len < 1000)
+            ;
+        assert_in_range(group.held, 1, most);
+    }
+    for (int i = 0; i < LISTINGS; i++)
+        sources[i]->destroy(sources[i]);
+    assert_int_equal(group.held, 0);
+}
+
+TEST(without_memory_for_more_a_batch_comes_sorted)
+{
+    group.held = LISTING_HELD_MAX;
+    assert_true(list_made_up(*state, 63, 5));
+    assert_false(list_made_up(*state, 1000, 5));
+    assert_int_equal(group.held, LISTING_HELD_MAX);
+    group.held = 0;
+    assert_true(list_made_up(*state, 1000, 5));
+}
+
 TEST(a_directory_that_is_gone_meanwhile_breaks_off)
 {
     struct place *place = *state;
