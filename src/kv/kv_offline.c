@@ -105,7 +105,7 @@ static int keep(struct kv_backup *backup)
     if (linkat(backup->folder, new_name, backup->folder, data_name, 0) == -1)
         return -errno;
     backup->is_made = false; /* nobody removes the folder any more */
-    return kv_env_sync_names(backup->folder);
+    return kv_folder_sync_names(backup->folder);
 }
 
 int kv_offline_keep_backup(struct kv_backup *backup)

@@ -1,9 +1,7 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,24 +13,18 @@
 
 enum {
     DATABASES = 3,
-    FOLDER_MODE = 0700,
     FILE_MODE = 0600,
     /* How many server processes may read at the same time: after an upgrade,
      * earlier processes go on until they have sent their answers. */
     SERVERS = 4,
     SPARE_READERS = 64,
-    READERS_MAX = SERVERS * KV_LMDB_CLIENTS_MAX + SPARE_READERS,
-    /* bytes of a reader's slot in lock.mdb: one cache line */
-    READER_BYTES = 64,
-    READERS_HEAD_BYTES = 4096
+    READERS_MAX = SERVERS * KV_LMDB_CLIENTS_MAX + SPARE_READERS
 };
 
 /* A growing map doubles in size, but grows by no more than this at a time. */
 #define GROWTH_BYTES_MAX ((uint64_t)1 << 30)
 #define MAP_BYTES_MIN ((uint64_t)1 << 18)
 
-static const char lock_name[] = "sprintd.lock";
-const char *const kv_lmdb_files[] = {"data.mdb", "lock.mdb", lock_name, NULL};
 static const char version_key[] = "version";
 static const char version[] = "1";
 
@@ -52,101 +44,6 @@ static int to_errno(int rc)
     default:
         return rc > 0 ? -rc : -EIO;
     }
-}
-
-/* --- The folder ----------------------------------------------------------- */
-
-/* Locks the folder for this process. LMDB itself would let two processes write
- * in turn, but sprintd keeps the revision, the sweep and the map's size in
- * memory, and so only one process may write. */
-static int lock_folder(struct kv_env *env, const char *path)
-{
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int err = 0;
-
-    if (folder == -1) {
-        err = -errno;
-        log_error("open '%s': %s", path, strerror(-err));
-        return err;
-    }
-    env->lock_fd = openat(folder, lock_name, O_RDWR | O_CREAT | O_CLOEXEC,
-                          FILE_MODE);
-    if (env->lock_fd == -1) {
-        err = -errno;
-        log_error("open '%s/%s': %s", path, lock_name, strerror(-err));
-    } else if (flock(env->lock_fd, LOCK_EX | LOCK_NB) == -1) {
-        err = errno == EWOULDBLOCK ? -EBUSY : -errno;
-        log_error("lock '%s/%s': %s", path, lock_name,
-                  err == -EBUSY ? "another process has this store open"
-                                : strerror(-err));
-    }
-    close(folder);
-    return err;
-}
-
-static int make_folder(const char *path)
-{
-    int err;
-
-    if (mkdir(path, FOLDER_MODE) == 0 || errno == EEXIST)
-        return 0;
-    err = -errno;
-    log_error("mkdir '%s': %s", path, strerror(-err));
-    return err;
-}
-
-static int sync_folder(int folder)
-{
-    /* Some file systems cannot sync folders. */
-    return fsync(folder) == -1 && errno != EINVAL ? -errno : 0;
-}
-
-int kv_env_sync_names(int folder)
-{
-    int above = openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int err = sync_folder(folder);
-
-    if (above == -1)
-        return err;
-    if (err == 0)
-        err = sync_folder(above);
-    close(above);
-    return err;
-}
-
-static int sync_names(const char *path)
-{
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int err = folder == -1 ? -errno : kv_env_sync_names(folder);
-
-    if (folder != -1)
-        close(folder);
-    if (err != 0)
-        log_error("sync '%s': %s", path, strerror(-err));
-    return err;
-}
-
-/* Allocates the disk blocks of LMDB's table of readers. LMDB makes lock.mdb
- * with holes and maps it: on a full disk, a thread that takes a slot in a hole
- * dies of SIGBUS. On file systems that cannot preallocate, nothing is done.
- * lock.mdb is closed here before LMDB opens it, since closing any of the file's
- * descriptors drops all locks that this process has in the file. */
-static void reserve_readers(const char *path)
-{
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int fd = folder == -1
-                 ? -1
-                 : openat(folder, "lock.mdb",
-                          O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
-
-    if (fd != -1) {
-        (void)!fallocate(fd, FALLOC_FL_KEEP_SIZE, 0,
-                         READERS_HEAD_BYTES +
-                             (off_t)READERS_MAX * READER_BYTES);
-        close(fd);
-    }
-    if (folder != -1)
-        close(folder);
 }
 
 /* --- The databases -------------------------------------------------------- */
@@ -269,11 +166,11 @@ int kv_env_open(struct kv_env *env, const struct kv_env_options *options)
     if (env->map_bytes < MAP_BYTES_MIN)
         env->map_bytes = MAP_BYTES_MIN;
     if (options->access == KV_ACCESS_ALONE) {
-        err = make_folder(options->path);
+        err = kv_folder_make(options->path);
         if (err == 0)
-            err = lock_folder(env, options->path);
+            err = kv_folder_lock(options->path, &env->lock_fd);
         if (err == 0)
-            reserve_readers(options->path);
+            kv_folder_reserve_readers(options->path, READERS_MAX);
     }
     if (err == 0) {
         rc = open_environment(env, options);
@@ -284,7 +181,7 @@ int kv_env_open(struct kv_env *env, const struct kv_env_options *options)
         }
     }
     if (err == 0 && options->access == KV_ACCESS_ALONE)
-        err = sync_names(options->path);
+        err = kv_folder_sync(options->path);
     if (err != 0)
         kv_env_close(env);
     return err;
@@ -332,7 +229,7 @@ void kv_env_unlock(struct kv_env *env)
 
 int kv_env_lock(struct kv_env *env, const char *path)
 {
-    int err = lock_folder(env, path);
+    int err = kv_folder_lock(path, &env->lock_fd);
 
     if (err != 0)
         kv_env_unlock(env);

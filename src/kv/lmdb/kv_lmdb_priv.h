@@ -17,6 +17,7 @@
  *   kv_lmdb_op      one operation inside of a transaction
  *   kv_lmdb_env     the environment and its folder: open, grow, close
  *   kv_lmdb_length  checks whether the file was cut off
+ *   kv_lmdb_folder  the folder and its files
  *
  * A function that returns int returns 0 or LMDB's code (an errno, or a negative
  * number of LMDB's own), unless its comment says otherwise.
@@ -83,11 +84,6 @@ MUST_USE int kv_env_reopen(struct kv_env *env,
 void kv_env_unlock(struct kv_env *env);
 MUST_USE int kv_env_lock(struct kv_env *env, const char *path);
 
-/* Syncs a folder, and the folder's parent unless the sandbox hides the parent.
- * A file's content is safe only if all names on the file's path are on disk,
- * and LMDB syncs no names. Returns 0 or -errno. */
-MUST_USE int kv_env_sync_names(int folder);
-
 /* Checks whether data.mdb was cut off. Returns 0, or EIO, logged, if it was.
  * Touching a page of the map that the file lacks raises SIGBUS, which kills the
  * server. Free pages at the end may be missing, since nobody touches them. */
@@ -115,6 +111,31 @@ size_t kv_env_page_bytes(const struct kv_env *env);
 /* Shrinks a map that is larger than its maximum, as far as the pages beyond the
  * maximum are free. */
 void kv_env_trim(struct kv_env *env);
+
+/* --- kv_lmdb_folder ------------------------------------------------------- */
+
+/* Functions that return 0 or -errno; all but kv_folder_sync_names() log it. */
+
+/* Makes the folder, unless it is there. */
+MUST_USE int kv_folder_make(const char *path);
+
+/* Locks the folder for this process, by a descriptor. LMDB itself would let two
+ * processes write in turn, but sprintd keeps the revision, the sweep and the
+ * map's size in memory, and so only one process may write. *fd_out is -1 or
+ * has to be closed, whatever the result. */
+MUST_USE int kv_folder_lock(const char *path, int *fd_out);
+
+/* Allocates the disk blocks of LMDB's table of readers. LMDB makes lock.mdb
+ * with holes and maps it: on a full disk, a thread that takes a slot in a hole
+ * dies of SIGBUS. On file systems that cannot preallocate, nothing is done. To
+ * be called before LMDB opens lock.mdb, since closing any of the file's
+ * descriptors drops all locks that this process has in the file. */
+void kv_folder_reserve_readers(const char *path, unsigned readers);
+
+/* Sync the names of the store's files, and the folder's own name: LMDB syncs no
+ * names. */
+MUST_USE int kv_folder_sync_names(int folder);
+MUST_USE int kv_folder_sync(const char *path);
 
 /* --- kv_lmdb_apply -------------------------------------------------------- */
 
