@@ -44,7 +44,7 @@ static void copy_out(struct kv_get *get, const struct kv_record *record)
     char *room;
 
     if (!value) {
-        get->outcome = KV_ERROR;
+        get->outcome = KV_BUSY;
         return;
     }
     room = kv_value_room(value);
@@ -250,7 +250,7 @@ static bool answer_list(struct kv_client *base, struct kv_page *page)
         }
         kv_lmdb_read_end(client);
     }
-    page->outcome = rc == 0 ? KV_FOUND : KV_ERROR;
+    page->outcome = rc == 0 ? KV_FOUND : rc == ENOMEM ? KV_BUSY : KV_ERROR;
     if (rc != 0)
         kv_lmdb_log_fault(client, rc);
     return true;

@@ -1,4 +1,4 @@
-/* link: -Wl,--wrap=fstatvfs */
+/* link: -Wl,--wrap=fstatvfs,--wrap=kv_value_create */
 #include "unit/kv/kv_disk.h"
 
 #include <sched.h>
@@ -10,6 +10,15 @@
 #include <lmdb.h>
 
 #include "unit/draw.h"
+#include "wrap.h"
+
+static bool has_no_memory; /* for a copy of a value */
+
+WRAP(struct kv_value *, kv_value_create, size_t type_bytes, size_t data_bytes)
+{
+    return has_no_memory ? NULL
+                         : __real_kv_value_create(type_bytes, data_bytes);
+}
 
 TEST(the_map_grows_by_itself)
 {
@@ -203,6 +212,18 @@ TEST(without_memory_a_write_is_not_done_and_may_come_again)
     put("new", "value");
     reopen_store();
     assert_value("new", "value");
+}
+
+TEST(without_memory_a_value_may_be_asked_for_again)
+{
+    struct kv_get get = {.key = BYTES("key")};
+
+    put("key", "value");
+    has_no_memory = true;
+    assert_true(kv_client_get(client, &get));
+    has_no_memory = false;
+    assert_int_equal(get.outcome, KV_BUSY);
+    assert_value("key", "value");
 }
 
 TEST(after_a_failed_sync_nothing_is_written_any_more)
