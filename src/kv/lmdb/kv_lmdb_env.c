@@ -170,7 +170,7 @@ int kv_env_open(struct kv_env *env, const struct kv_env_options *options)
         if (err == 0)
             err = kv_folder_lock(options->path, &env->lock_fd);
         if (err == 0)
-            kv_folder_reserve_readers(options->path, READERS_MAX);
+            err = kv_folder_reserve_readers(options->path, READERS_MAX);
     }
     if (err == 0) {
         rc = open_environment(env, options);

@@ -74,19 +74,41 @@ int kv_folder_sync(const char *path)
     return err;
 }
 
-void kv_folder_reserve_readers(const char *path, unsigned readers)
+/* Whether the file has blocks for this many bytes. */
+static bool has_blocks(int fd, off_t bytes)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && (off_t)st.st_blocks * 512 >= bytes;
+}
+
+/* Allocates blocks for the file's first bytes. If the file has all of its
+ * blocks, ENOSPC does not count: some file systems want room even then. */
+static int reserve(int fd, off_t bytes)
+{
+    int err = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, bytes) == -1 ? -errno : 0;
+
+    if (err != -ENOSPC && err != -EDQUOT)
+        return 0; /* it has the blocks, or cannot preallocate */
+    return has_blocks(fd, bytes) ? 0 : err;
+}
+
+int kv_folder_reserve_readers(const char *path, unsigned readers)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int err = 0;
     int fd = folder == -1
                  ? -1
                  : openat(folder, "lock.mdb",
                           O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
 
     if (fd != -1) {
-        (void)!fallocate(fd, FALLOC_FL_KEEP_SIZE, 0,
-                         READERS_HEAD_BYTES + (off_t)readers * READER_BYTES);
+        err = reserve(fd, READERS_HEAD_BYTES + (off_t)readers * READER_BYTES);
         close(fd);
     }
     if (folder != -1)
         close(folder);
+    if (err != 0)
+        log_error("no room for '%s/lock.mdb': %s", path, strerror(-err));
+    return err;
 }

@@ -130,7 +130,7 @@ MUST_USE int kv_folder_lock(const char *path, int *fd_out);
  * dies of SIGBUS. On file systems that cannot preallocate, nothing is done. To
  * be called before LMDB opens lock.mdb, since closing any of the file's
  * descriptors drops all locks that this process has in the file. */
-void kv_folder_reserve_readers(const char *path, unsigned readers);
+MUST_USE int kv_folder_reserve_readers(const char *path, unsigned readers);
 
 /* Sync the names of the store's files, and the folder's own name: LMDB syncs no
  * names. */

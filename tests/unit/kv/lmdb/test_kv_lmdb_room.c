@@ -170,24 +170,38 @@ TEST(a_file_system_that_is_full_is_survived)
     leave_small_disk();
 }
 
+static const char *path_of(const char *name)
+{
+    static char path[256];
+
+    snprintf(path, sizeof(path), "%s/%s", options.path, name);
+    return path;
+}
+
+/* Fills the small disk up by a file of another's. */
+static int fill_disk(void)
+{
+    static char data[4096];
+    int fd = open(path_of("other"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    assert_true(fd != -1);
+    while (write(fd, data, sizeof(data)) == (ssize_t)sizeof(data))
+        continue;
+    assert_int_equal(errno, ENOSPC);
+    return fd;
+}
+
 /* Each has a place in a table that is mapped. */
 TEST(clients_find_their_places_on_a_full_disk)
 {
     enum { PLACES = 120 };
-    static char data[4096];
     struct kv_client *clients[PLACES];
-    char path[256];
     int fd;
 
     if (!take_small_disk())
         skip();
     put("key", "value");
-    snprintf(path, sizeof(path), "%s/other", options.path);
-    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    assert_true(fd != -1);
-    while (write(fd, data, sizeof(data)) == (ssize_t)sizeof(data))
-        continue;
-    assert_int_equal(errno, ENOSPC);
+    fd = fill_disk();
     for (size_t i = 0; i < PLACES; i++) {
         clients[i] = kv_lmdb_client_create(store, mailbox, &now);
         assert_non_null(clients[i]);
@@ -195,6 +209,30 @@ TEST(clients_find_their_places_on_a_full_disk)
     assert_value("key", "value");
     for (size_t i = 0; i < PLACES; i++)
         kv_client_destroy(clients[i]);
+    close(fd);
+    leave_small_disk();
+}
+
+/* Its table of places has been lost, as in a copy of the data alone. */
+TEST(a_store_whose_table_finds_no_room_is_not_opened)
+{
+    struct kv_lmdb *other;
+    int fd;
+
+    if (!take_small_disk())
+        skip();
+    put("key", "value");
+    fd = fill_disk();
+    reopen_store();
+    assert_value("key", "value");
+    close_store();
+    assert_int_equal(unlink(path_of("lock.mdb")), 0);
+    while (write(fd, "other", 5) > 0)
+        continue;
+    assert_int_equal(kv_lmdb_open(&other, &options), -ENOSPC);
+    assert_int_equal(ftruncate(fd, 0), 0);
+    open_store();
+    assert_value("key", "value");
     close(fd);
     leave_small_disk();
 }
