@@ -77,6 +77,7 @@ static enum kv_outcome judge(struct kv_lmdb *store, int rc)
     case EFBIG:
         return note_cramped(store);
     case ENOMEM: /* nothing was done; a retry may find memory */
+    case EINTR:  /* likewise; a retry may not be interrupted */
         return KV_BUSY;
     case MDB_TXN_FULL:
         return KV_ERROR;

@@ -164,8 +164,11 @@ static void answer_group(struct kv_lmdb *store, struct kv_write *first,
  * may have lost writes that were answered, even if the disk was only full. */
 static void sync_now(struct kv_lmdb *store)
 {
-    int rc = mdb_env_sync(store->env.env, 1);
+    int rc;
 
+    do
+        rc = mdb_env_sync(store->env.env, 1);
+    while (rc == EINTR);
     store->is_unsynced = false;
     if (rc != 0) {
         (void)kv_lmdb_fail(store, rc);

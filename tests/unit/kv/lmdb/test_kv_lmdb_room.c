@@ -126,6 +126,38 @@ TEST(a_write_cut_short_by_a_full_disk_is_no_broken_disk)
     fill_up(KV_FULL);
 }
 
+TEST(a_sync_that_is_interrupted_is_no_broken_disk)
+{
+    options.sync = KV_SYNC_FULL;
+    reopen_store();
+    put("old", "value");
+    sync_errno = EINTR;
+    assert_int_equal(do_op(put_op("new", "value")).outcome, KV_BUSY);
+    assert_missing("new");
+    sync_errno = 0;
+    put("new", "value");
+    reopen_store();
+    assert_value("new", "value");
+}
+
+TEST(a_sync_of_what_was_answered_is_repeated_if_it_is_interrupted)
+{
+    struct kv_op op = put_op("key", "value");
+    unsigned syncs;
+
+    options.sync = KV_SYNC_INTERVAL;
+    options.sync_interval_ms = 1;
+    reopen_store();
+    syncs = count_syncs();
+    sync_errno = EINTR;
+    assert_int_equal(do_op(op).outcome, KV_CREATED);
+    for (int ms = 0; ms < 10000 && count_syncs() < syncs + 3; ms++)
+        usleep(1000);
+    sync_errno = 0;
+    assert_true(count_syncs() >= syncs + 3);
+    assert_int_equal(do_op(op).outcome, KV_REPLACED);
+}
+
 /* The first write beyond it is cut short, and the disk has room. */
 TEST(a_limit_on_the_size_of_files_is_no_broken_disk)
 {
