@@ -87,7 +87,7 @@ int kv_lmdb_open(struct kv_lmdb **store_out,
     if (!store)
         return -ENOMEM;
     store->options = *options;
-    store->env.lock_fd = -1;
+    store->env.lock_fd = store->env.data_fd = -1;
     fill_in(&store->options);
     init_sync(store);
     store->env_options = (struct kv_env_options){

@@ -157,7 +157,8 @@ int kv_env_open(struct kv_env *env, const struct kv_env_options *options)
     int err = 0;
     int rc;
 
-    *env = (struct kv_env){.lock_fd = -1, .bytes_max = options->bytes_max};
+    *env = (struct kv_env){
+        .lock_fd = -1, .data_fd = -1, .bytes_max = options->bytes_max};
     if (env->bytes_max < MAP_BYTES_MIN)
         env->bytes_max = MAP_BYTES_MIN;
     env->map_bytes = options->bytes_first < env->bytes_max
@@ -180,8 +181,10 @@ int kv_env_open(struct kv_env *env, const struct kv_env_options *options)
                       mdb_strerror(rc));
         }
     }
-    if (err == 0 && options->access == KV_ACCESS_ALONE)
+    if (err == 0 && options->access == KV_ACCESS_ALONE) {
+        env->data_fd = kv_folder_open_data(options->path);
         err = kv_folder_sync(options->path);
+    }
     if (err != 0)
         kv_env_close(env);
     return err;
@@ -197,7 +200,15 @@ static void close_environment(struct kv_env *env)
 void kv_env_close(struct kv_env *env)
 {
     close_environment(env);
+    if (env->data_fd != -1)
+        close(env->data_fd);
+    env->data_fd = -1;
     kv_env_unlock(env);
+}
+
+bool kv_env_is_written(const struct kv_env *env)
+{
+    return env->data_fd != -1 && fdatasync(env->data_fd) == 0;
 }
 
 bool kv_env_is_given_up(const struct kv_env *env)

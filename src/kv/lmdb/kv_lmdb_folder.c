@@ -112,3 +112,15 @@ int kv_folder_reserve_readers(const char *path, unsigned readers)
         log_error("no room for '%s/lock.mdb': %s", path, strerror(-err));
     return err;
 }
+
+int kv_folder_open_data(const char *path)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = folder == -1 ? -1
+                          : openat(folder, kv_lmdb_files[0],
+                                   O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (folder != -1)
+        close(folder);
+    return fd;
+}

@@ -67,7 +67,9 @@ static enum kv_outcome note_cramped(struct kv_lmdb *store)
     return KV_FULL;
 }
 
-static enum kv_outcome judge(struct kv_lmdb *store, int rc)
+/* Judges LMDB's code. `is_revived` says that LMDB had given the environment up,
+ * since it failed to write a meta page. */
+static enum kv_outcome judge(struct kv_lmdb *store, int rc, bool is_revived)
 {
     switch (rc) {
     case MDB_MAP_FULL:
@@ -83,8 +85,11 @@ static enum kv_outcome judge(struct kv_lmdb *store, int rc)
         return KV_ERROR;
     case EIO:
         /* LMDB reports EIO also for a short write, which is the first sign of a
-         * full disk. */
-        if (is_disk_full(store) || is_growth_forbidden(store, DISK_FULL_BYTES))
+         * full disk. The disk may have room again by now, but then it has taken
+         * all that was written. */
+        if (is_disk_full(store) ||
+            is_growth_forbidden(store, DISK_FULL_BYTES) ||
+            (!is_revived && kv_env_is_written(&store->env)))
             return note_cramped(store);
         break;
     default:
@@ -104,14 +109,16 @@ enum kv_outcome kv_lmdb_fail(struct kv_lmdb *store, int rc)
 {
     char more[LOG_HELD_BACK_BYTES];
     uint64_t held_back;
+    bool is_revived;
 
     if (log_limit_allows(&store->log_limit, now_read_ns() / NS_PER_MS,
                          LOG_INTERVAL_MS, &held_back))
         log_error("write to the key-value store '%s': %s%s",
                   store->options.path, mdb_strerror(rc),
                   log_held_back(held_back, more));
-    kv_lmdb_revive(store); /* at once, since no client can read until then */
-    return store->is_broken ? KV_ERROR : judge(store, rc);
+    /* at once, since no client can read until then */
+    is_revived = kv_lmdb_revive(store);
+    return store->is_broken ? KV_ERROR : judge(store, rc, is_revived);
 }
 
 /* --- Transactions --------------------------------------------------------- */

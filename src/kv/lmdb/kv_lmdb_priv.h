@@ -45,6 +45,7 @@ struct kv_env {
     unsigned expiry;
     unsigned meta;
     int lock_fd;
+    int data_fd; /* a descriptor of data.mdb beside LMDB's; -1: none */
     uint64_t map_bytes;
     uint64_t bytes_max;
     /* the map is larger than bytes_max until it is trimmed */
@@ -84,6 +85,11 @@ MUST_USE int kv_env_reopen(struct kv_env *env,
 void kv_env_unlock(struct kv_env *env);
 MUST_USE int kv_env_lock(struct kv_env *env, const char *path);
 
+/* Whether the disk has taken all that was written to data.mdb. The kernel
+ * reports a failure to write to each descriptor of the file once, so the answer
+ * is right even after LMDB has had the report. */
+MUST_USE bool kv_env_is_written(const struct kv_env *env);
+
 /* Checks whether data.mdb was cut off. Returns 0, or EIO, logged, if it was.
  * Touching a page of the map that the file lacks raises SIGBUS, which kills the
  * server. Free pages at the end may be missing, since nobody touches them. */
@@ -114,7 +120,7 @@ void kv_env_trim(struct kv_env *env);
 
 /* --- kv_lmdb_folder ------------------------------------------------------- */
 
-/* Functions that return 0 or -errno; all but kv_folder_sync_names() log it. */
+/* These functions return 0 or -errno; all but kv_folder_sync_names() log it. */
 
 /* Makes the folder, unless it is there. */
 MUST_USE int kv_folder_make(const char *path);
@@ -136,6 +142,9 @@ MUST_USE int kv_folder_reserve_readers(const char *path, unsigned readers);
  * names. */
 MUST_USE int kv_folder_sync_names(int folder);
 MUST_USE int kv_folder_sync(const char *path);
+
+/* Opens data.mdb for reading. Returns a descriptor, or -1. */
+int kv_folder_open_data(const char *path);
 
 /* --- kv_lmdb_apply -------------------------------------------------------- */
 
@@ -258,8 +267,9 @@ MUST_USE bool kv_lmdb_make_room(struct kv_lmdb *store, bool beyond_max);
 void kv_lmdb_trim(struct kv_lmdb *store);
 
 /* Opens the environment anew if LMDB has given it up (kv_env_is_given_up()), so
- * that reads go on. Only the writer's thread calls this function. */
-void kv_lmdb_revive(struct kv_lmdb *store);
+ * that reads go on. Returns whether it had. Only the writer's thread calls this
+ * function. */
+bool kv_lmdb_revive(struct kv_lmdb *store);
 
 /* Calls kv_env_adopt() while all clients are locked. The calling thread must
  * hold no client's lock. */

@@ -108,19 +108,20 @@ static int reopen(struct kv_lmdb *store)
     return rc;
 }
 
-void kv_lmdb_revive(struct kv_lmdb *store)
+bool kv_lmdb_revive(struct kv_lmdb *store)
 {
     int rc;
 
     if (!kv_env_is_given_up(&store->env))
-        return;
+        return false;
     lock_clients(store);
     rc = reopen(store);
     unlock_clients(store);
     if (rc == 0)
-        return;
+        return true;
     store->is_broken = true;
     store->env.is_beyond_max = false;
     log_error("open the key-value store '%s' anew: %s", store->options.path,
               mdb_strerror(rc));
+    return true;
 }

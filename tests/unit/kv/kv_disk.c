@@ -20,6 +20,7 @@ atomic_int write_errno;
 atomic_int meta_errno;
 _Atomic off_t disk_bytes;
 atomic_bool writes_short;
+atomic_int short_writes;
 
 void set_gate(bool is_open)
 {
@@ -68,6 +69,10 @@ static ssize_t room_at(off_t offset, size_t len)
     if (write_errno != 0) {
         errno = write_errno;
         return -1;
+    }
+    if (short_writes > 0) {
+        short_writes--;
+        return (ssize_t)len / 2;
     }
     if (limit == 0 || offset + (off_t)len <= limit)
         return (ssize_t)len;
@@ -118,6 +123,7 @@ int heal_and_tear_down(void **state)
     write_errno = meta_errno = 0;
     disk_bytes = 0;
     writes_short = false;
+    short_writes = 0;
     return tear_down(state);
 }
 

@@ -18,6 +18,7 @@ extern atomic_int write_errno;   /* of every write; 0: none */
 extern atomic_int meta_errno;    /* of those by which a commit counts */
 extern _Atomic off_t disk_bytes; /* what a file may have; 0: no limit */
 extern atomic_bool writes_short; /* what does not fit is cut off, not refused */
+extern atomic_int short_writes;  /* so many are cut off that would fit */
 
 void set_gate(bool is_open);
 unsigned count_syncs(void);

@@ -126,6 +126,40 @@ TEST(a_write_cut_short_by_a_full_disk_is_no_broken_disk)
     fill_up(KV_FULL);
 }
 
+/* The disk was full, and has room again before anybody looks. */
+TEST(a_write_cut_short_for_a_moment_is_no_broken_disk)
+{
+    options.sync = KV_SYNC_FULL;
+    reopen_store();
+    put("old", "value");
+    for (int i = 0; i < 3; i++) {
+        short_writes = 1;
+        assert_int_equal(do_op(put_op("new", "value")).outcome, KV_FULL);
+        assert_int_equal(short_writes, 0);
+        assert_missing("new");
+        assert_value("old", "value");
+        put("old", "value");
+    }
+    put("new", "value");
+    reopen_store();
+    assert_value("old", "value");
+    assert_value("new", "value");
+}
+
+/* The disk says nothing of room, only that it has not taken all. */
+TEST(a_write_cut_short_by_a_disk_that_fails_is_one)
+{
+    options.sync = KV_SYNC_FULL;
+    reopen_store();
+    put("old", "value");
+    short_writes = 1;
+    sync_errno = EIO;
+    assert_int_equal(do_op(put_op("new", "value")).outcome, KV_ERROR);
+    sync_errno = 0;
+    assert_int_equal(do_op(put_op("new", "value")).outcome, KV_ERROR);
+    assert_value("old", "value");
+}
+
 TEST(a_sync_that_is_interrupted_is_no_broken_disk)
 {
     options.sync = KV_SYNC_FULL;
