@@ -51,9 +51,12 @@ enum listing_format { LISTING_HTML, LISTING_JSON };
  * and otherwise LISTING_HTML. */
 enum listing_format listing_choose(const struct request *request);
 
-/* Writes Content-Type, Vary: Accept and Cache-Control: no-cache. For the page,
- * also writes a Content-Security-Policy that allows only the page's own inline
- * style and script. */
+/* The fields that a 304 for a listing has, too. */
+#define LISTING_FIELDS "Vary: Accept\r\nCache-Control: no-cache\r\n"
+
+/* Writes Content-Type and LISTING_FIELDS. For the page, also writes a
+ * Content-Security-Policy that allows only the page's own inline style and
+ * script. */
 void listing_describe(enum listing_format format, struct buf *head);
 
 /* Opens the directory at `path`, which is clean and ends in '/'. Returns the

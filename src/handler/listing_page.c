@@ -302,8 +302,7 @@ void listing_describe(enum listing_format format, struct buf *head)
     head_field(head, BYTES("Content-Type"),
                format == LISTING_JSON ? BYTES("application/json")
                                       : BYTES("text/html; charset=utf-8"));
-    head_field(head, BYTES("Vary"), BYTES("Accept"));
-    head_field(head, BYTES("Cache-Control"), BYTES("no-cache"));
+    buf_put_literal(head, LISTING_FIELDS);
     if (format == LISTING_HTML) /* the only image is the site's favicon */
         head_field(head, BYTES("Content-Security-Policy"),
                    BYTES("default-src 'none'; style-src '" STYLE_HASH "'; "

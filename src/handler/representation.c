@@ -192,20 +192,29 @@ static enum representation_answer answer_range(
     return REPRESENTATION_BODY;
 }
 
-enum representation_answer representation_answer(
+bool representation_answer_condition(
     const struct representation *representation, struct exchange *exchange,
-    const struct server_defaults *defaults, struct boundary *boundary)
+    const struct server_defaults *defaults)
 {
     switch (condition_evaluate(&exchange->request, &representation->validators,
                                defaults->now->wall_s)) {
     case CONDITION_FAILED:
         response_make_error(&exchange->response, 412, BYTES(""), defaults);
-        return REPRESENTATION_NO_BODY;
+        return true;
     case CONDITION_NOT_MODIFIED:
         send_not_modified(representation, &exchange->response, defaults);
-        return REPRESENTATION_NO_BODY;
+        return true;
     case CONDITION_PROCEED:
         break;
     }
+    return false;
+}
+
+enum representation_answer representation_answer(
+    const struct representation *representation, struct exchange *exchange,
+    const struct server_defaults *defaults, struct boundary *boundary)
+{
+    if (representation_answer_condition(representation, exchange, defaults))
+        return REPRESENTATION_NO_BODY;
     return answer_range(representation, exchange, defaults, boundary);
 }

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "handler/representation.h"
+
 #define ALLOW_LINE "Allow: GET, HEAD, OPTIONS, POST, PUT, DELETE, PATCH\r\n"
 
 struct respond {
@@ -57,6 +59,21 @@ static bool is_mistakable(enum method method, unsigned status)
            status / 100 == 2;
 }
 
+/* Answers 304 or 412 if the conditions of the request say so, and returns true.
+ * The text has no validators. Conditions count only where the answer would be a
+ * 2xx, and not for OPTIONS (RFC 9110 13.2.1). */
+static bool answer_condition(const struct respond_options *options,
+                             struct exchange *exchange)
+{
+    static const struct representation text = {.validators.modified = INT64_MIN,
+                                               .fields = {"", 0}};
+    const struct request *request = &exchange->request;
+
+    return !representation_is_plain(request) && options->status / 100 == 2 &&
+           request->method != METHOD_OPTIONS &&
+           representation_answer_condition(&text, exchange, &options->defaults);
+}
+
 static void answer(void *self, struct exchange *exchange, struct bytes rest)
 {
     const struct respond_options *options = &((struct respond *)self)->options;
@@ -68,6 +85,8 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
                             &options->defaults);
         return;
     }
+    if (answer_condition(options, exchange))
+        return;
     response_begin(response, options->status, &options->defaults);
     buf_put(&response->head, respond_fields(options->status));
     if (has_body(options->status)) {

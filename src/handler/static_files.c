@@ -228,6 +228,23 @@ static void redirect_to_slash(const struct static_files *files,
     buf_fini(&fields);
 }
 
+/* Fields of a 304 for a listing, which may be compressed. */
+#define UNCHANGED_FIELDS LISTING_FIELDS "Vary: Accept-Encoding\r\n"
+
+/* Answers 304 or 412 if the conditions of a request for a listing say so, and
+ * returns true. A listing has no validators. */
+static bool answer_condition(const struct static_files *files,
+                             struct exchange *exchange)
+{
+    static const struct representation listing = {
+        .validators.modified = INT64_MIN,
+        .fields = {UNCHANGED_FIELDS, sizeof(UNCHANGED_FIELDS) - 1}};
+
+    return !representation_is_plain(&exchange->request) &&
+           representation_answer_condition(&listing, exchange,
+                                           files->options.defaults);
+}
+
 static void answer_directory(struct static_files *files,
                              struct exchange *exchange, struct bytes rest)
 {
@@ -248,6 +265,10 @@ static void answer_directory(struct static_files *files,
                            format, files->options.show_hidden);
     if (!listing) {
         fail(files, response, 500);
+        return;
+    }
+    if (answer_condition(files, exchange)) {
+        listing->destroy(listing);
         return;
     }
     response_begin(response, 200, files->options.defaults);

@@ -215,6 +215,32 @@ TEST(json_is_for_who_asks_for_it)
     expect_json(reply->body, reply->body_len);
 }
 
+/* A listing has no ETag and no date: only "*" fits it (RFC 9110 13.2.1). */
+TEST(a_listing_answers_conditions)
+{
+    static const struct {
+        const char *fields;
+        unsigned status;
+    } cases[] = {
+        {"If-Match: \"a\"\r\n", 412},
+        {"If-Match: *\r\n", 200},
+        {"If-None-Match: \"a\"\r\n", 200},
+        {"If-Modified-Since: Sun, 06 Nov 2094 08:49:37 GMT\r\n", 200},
+        {"Range: bytes=0-3\r\n", 200},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        for (unsigned head = 0; head < 2; head++) {
+            going_on("%s", cases[i].fields);
+            expect_status(ask(server, head ? "HEAD" : "GET", "/odd/",
+                              cases[i].fields),
+                          cases[i].status);
+        }
+    /* What is no success is answered as it is. */
+    expect_status(ask(server, "GET", "/odd", "If-Match: \"a\"\r\n"), 301);
+    expect_status(ask(plain, "GET", "/odd/", "If-Match: \"a\"\r\n"), 403);
+}
+
 TEST(http_1_0_gets_no_chunks_and_head_no_body)
 {
     struct client *client = client_open(server);

@@ -11,7 +11,7 @@ static int set_up(void **state)
     return begin_asking(state);
 }
 
-static void get(const char *line)
+static void get_if(const char *line, const char *fields)
 {
     struct respond *respond;
     struct handler handler;
@@ -20,9 +20,14 @@ static void get(const char *line)
     respond = respond_create(&options);
     assert_non_null(respond);
     handler = respond_handler(respond);
-    ask(line, "");
+    ask(line, fields);
     handler.answer(handler.self, &exchange, BYTES(""));
     respond_destroy(respond);
+}
+
+static void get(const char *line)
+{
+    get_if(line, "");
 }
 
 TEST(everybody_gets_the_text)
@@ -76,6 +81,39 @@ TEST(head_gets_the_length_and_no_body)
                                        "Content-Type: application/json\r\n"
                                        "Content-Length: 5\r\n\r\n");
     assert_int_equal(exchange.response.body_bytes, 0);
+}
+
+/* The text has no ETag and no date: only "*" fits it. */
+TEST(conditions_count_where_the_answer_is_a_success)
+{
+    static const struct {
+        const char *line;
+        const char *fields;
+        unsigned status, expected;
+    } cases[] = {
+        {"GET /", "If-Match: \"a\"\r\n", 200, 412},
+        {"HEAD /", "If-Match: \"a\"\r\n", 200, 412},
+        {"GET /", "If-Match: *\r\n", 200, 200},
+        {"GET /", "If-None-Match: *\r\n", 200, 304},
+        {"GET /", "If-None-Match: \"a\"\r\n", 200, 200},
+        {"POST /", "If-None-Match: *\r\n", 200, 412},
+        {"DELETE /", "If-Match: \"a\"\r\n", 204, 412},
+        {"GET /", "If-Modified-Since: Sun, 06 Nov 2094 08:49:37 GMT\r\n", 200,
+         200},
+        {"GET /", "If-Unmodified-Since: Sun, 06 Nov 1984 08:49:37 GMT\r\n", 200,
+         200},
+        {"GET /", "If-Match: \"a\"\r\n", 404, 404},
+        {"OPTIONS /", "If-Match: \"a\"\r\n", 200, 200},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        options.status = cases[i].status;
+        options.text = cases[i].status == 204 ? BYTES("") : BYTES("hello");
+        get_if(cases[i].line, cases[i].fields);
+        if (exchange.response.status != cases[i].expected)
+            fail_msg("%s %s%u", cases[i].line, cases[i].fields,
+                     exchange.response.status);
+    }
 }
 
 TEST(an_empty_text_has_a_length_too)

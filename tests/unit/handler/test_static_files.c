@@ -246,6 +246,19 @@ TEST(a_directory_is_listed_when_allowed)
     assert_int_equal(answer.body_len, 0);
 }
 
+TEST(a_listing_is_no_news_where_any_is_known)
+{
+    options.autoindex = true;
+    remake();
+    get("/", "If-None-Match: *\r\n");
+    assert_has("HTTP/1.1 304 Not Modified\r\n");
+    assert_has("\r\nVary: Accept\r\n");
+    assert_has("\r\nVary: Accept-Encoding\r\n");
+    assert_has("\r\nCache-Control: no-cache\r\n");
+    assert_has_not("\r\nContent-");
+    assert_int_equal(answer.body_len, 0);
+}
+
 /* --- Precompressed siblings ---------------------------------------------- */
 
 TEST(the_sibling_a_client_likes_best_is_served)
