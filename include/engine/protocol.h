@@ -145,14 +145,15 @@ struct session {
     const struct protocol *protocol;
     struct session_context *context;
     struct transport transport;
-    uint8_t beside;     /* enum session_beside */
-    uint8_t end;        /* enum conn_end; NONE until the reason is decided */
-    uint8_t why;        /* enum conn_end: the reason for SESSION_CLOSES */
-    bool awaits_proxy;  /* a proxy still has to name the client */
-    bool is_introduced; /* the proxy has named peer */
-    bool overlaps;      /* more requests may come while answers are sent */
-    bool is_costly;     /* the client's input costs more than it brings */
-    bool holds_input;   /* receive() can go on without new bytes */
+    uint8_t beside;         /* enum session_beside */
+    uint8_t end;            /* enum conn_end; NONE until that is decided */
+    uint8_t why;            /* enum conn_end: the reason for SESSION_CLOSES */
+    bool awaits_proxy : 1;  /* a proxy still has to name the client */
+    bool is_introduced : 1; /* the proxy has named peer */
+    bool overlaps;          /* more requests may come while answers are sent */
+    bool is_costly;         /* the client's input costs more than it brings */
+    bool holds_input;       /* receive() can go on without new bytes */
+    bool is_sure;           /* the awaited answer comes in a moment */
     uint32_t requests;
     uint32_t finished; /* requests that have ended */
     /* With Server-Timing: the candidate's position in the queue on its arrival,

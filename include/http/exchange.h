@@ -61,6 +61,10 @@ struct pending {
      * exchange_rouse() before it needs the request's fields or the response.
      * NULL: the exchange may not rest. */
     bool (*rest)(struct pending *pending);
+    /* The answer comes in a moment, even if the client is gone. So a client
+     * that has ended its side is still answered. Unset, the end of the client's
+     * side means that nobody waits for the answer. */
+    bool is_sure;
 };
 
 /* Takes the body of a request as the body comes in. */

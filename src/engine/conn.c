@@ -127,7 +127,10 @@ static void look_later(struct conn *conn)
 }
 
 /* Looks whether the client has closed the connection while its answer is being
- * made. Bytes that the client sends meanwhile stay unread. */
+ * made. Bytes that the client sends meanwhile stay unread. A client that has
+ * ended its side may still wait for its answer, as `nc -N` does. It gets an
+ * answer that comes in a moment. Any other is given up, since it may take long
+ * or cost others something, and the client may as well be gone. */
 static void look_for_end(struct conn *conn)
 {
     switch (look(conn)) {
@@ -139,6 +142,11 @@ static void look_for_end(struct conn *conn)
         look_later(conn);
         break;
     case TRANSPORT_PEER_ENDED:
+        if (conn->session.is_sure)
+            look_later(conn);
+        else
+            conn_close(conn, CONN_END_CLIENT);
+        break;
     case TRANSPORT_PEER_CLOSED:
         conn_close(conn, CONN_END_CLIENT);
         break;

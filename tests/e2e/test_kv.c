@@ -57,6 +57,23 @@ TEST(replacing_says_204_and_a_larger_revision)
     expect_field(reply, "Content-Type", "application/octet-stream");
 }
 
+TEST(a_client_that_ended_its_side_is_answered)
+{
+    for (int i = 0; i < 20; i++) {
+        struct client *client = client_open(server);
+
+        store_say(client, "PUT", printed("said/%d", i), NULL, "all");
+        client_half_close(client);
+        expect_status(client_reply(client), 201);
+        client_expect_end(client);
+        client = client_open(server);
+        store_say(client, "GET", printed("said/%d", i), NULL, NULL);
+        client_half_close(client);
+        expect_body(client_reply(client), "all");
+        client_expect_end(client);
+    }
+}
+
 TEST(what_is_deleted_is_missing)
 {
     struct client *client = client_open(server);

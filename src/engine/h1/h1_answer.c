@@ -21,11 +21,22 @@ static enum session_beside choose_beside(const struct h1 *h1)
                : SESSION_LEAVES;
 }
 
+/* Whether the first answer comes in a moment, even if the client is gone. */
+static bool is_sure(const struct h1 *h1)
+{
+    const struct pending *pending = list_is_empty(&h1->exchanges)
+                                        ? NULL
+                                        : h1_first(h1)->pending;
+
+    return pending && pending->is_sure;
+}
+
 void h1_set_beside(struct h1 *h1)
 {
     enum session_beside before = (enum session_beside)h1->session.beside;
 
     h1->session.beside = (uint8_t)choose_beside(h1);
+    h1->session.is_sure = is_sure(h1);
     if (h1->session.beside == SESSION_TAKES && before == SESSION_RESTS)
         h1->input->body_since_ms =
             h1_now_ms(h1); /* the client did not cause the wait */

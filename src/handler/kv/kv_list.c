@@ -250,7 +250,7 @@ static struct kv_listing *create(struct kv *kv, struct exchange *exchange,
     if (!listing)
         return NULL;
     *listing = (struct kv_listing){
-        .pending = {.look = look, .destroy = destroy_pending},
+        .pending = {.look = look, .destroy = destroy_pending, .is_sure = true},
         .is_ndjson = wants_ndjson(&exchange->request),
         .asker = address_key_of(exchange->peer),
         .values_left = VALUES_BYTES_MAX,

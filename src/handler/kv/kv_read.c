@@ -307,8 +307,8 @@ static struct kv_reading *take_reading(struct kv *kv, struct exchange *exchange)
     if (!reading && !(reading = malloc(sizeof(*reading))))
         return NULL;
     kv_question_init(&reading->question, kv, exchange, destroy);
-    reading->pending = (struct pending){.look = look,
-                                        .destroy = destroy_pending};
+    reading->pending = (struct pending){
+        .look = look, .destroy = destroy_pending, .is_sure = true};
     return reading;
 }
 

@@ -233,8 +233,8 @@ static void ask(struct kv_writing *writing)
                                           &writing->write.count);
     }
     writing->op.value = buf_bytes(&writing->body);
-    writing->pending = (struct pending){.look = look,
-                                        .destroy = destroy_pending};
+    writing->pending = (struct pending){
+        .look = look, .destroy = destroy_pending, .is_sure = true};
     question->refs++; /* the reference that `pending` holds */
     if (kv_client_write(question->kv->options.client, &writing->write)) {
         note_write(writing);

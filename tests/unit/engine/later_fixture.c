@@ -105,7 +105,8 @@ static void answer_late(void *self, struct exchange *exchange,
     (void)rest;
     assert_non_null(late);
     *late = (struct late){.pending = {.look = look_late,
-                                      .destroy = destroy_late},
+                                      .destroy = destroy_late,
+                                      .is_sure = later.is_sure},
                           .exchange = exchange};
     exchange->pending = &late->pending;
     later.open_sources++;

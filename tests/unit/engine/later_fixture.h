@@ -14,6 +14,7 @@ extern struct later {
     uint64_t announced;  /* bytes of it; 0: unknown */
     bool ends_by_drain;  /* when the set drains, it is over too */
     bool is_relayed;     /* what is late is another server's, without end */
+    bool is_sure;        /* what is late comes in any case */
     const char *interim; /* fields of a 103 to whoever looks next */
     struct bytes body;   /* of what is late; empty: the answer is a 404 */
     unsigned fills;

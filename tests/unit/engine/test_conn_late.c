@@ -128,4 +128,44 @@ TEST(a_client_that_goes_away_takes_an_answer_to_come_along)
     assert_int_equal(later.open_sources, 0);
 }
 
+/* Whether it still listens nobody knows before something is sent. */
+TEST(who_has_said_all_and_may_be_gone_is_not_waited_for)
+{
+    struct client client;
+
+    begin_late(&client);
+    shutdown(client.fd, SHUT_WR);
+    settle(&client);
+    assert_int_equal(set.count, 0);
+    assert_int_equal(later.open_sources, 0);
+    client_close(&client);
+}
+
+TEST(who_has_said_all_gets_an_answer_that_is_sure)
+{
+    struct client client;
+
+    later.is_sure = true;
+    begin_late(&client);
+    shutdown(client.fd, SHUT_WR);
+    settle(&client);
+    pass(60000);
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+    later.is_over = true;
+    assert_answer(later_give(&client, ""), 404, NULL);
+    assert_true(client.has_ended);
+    assert_int_equal(set.count, 0);
+    client_close(&client);
+}
+
+TEST(who_is_gone_takes_an_answer_that_is_sure_along)
+{
+    struct client client;
+
+    later.is_sure = true;
+    begin_late(&client);
+    client_leave(&client);
+    assert_int_equal(later.open_sources, 0);
+}
+
 LATER_SUITE;
