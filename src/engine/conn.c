@@ -342,7 +342,12 @@ void conn_expire(struct conn *conn)
 
     switch ((enum conn_state)conn->state) {
     case CONN_READING:
-        proceed(conn, session->protocol->expire(session));
+        /* If the next request has just come, closing would answer it by a
+         * reset. */
+        if (conn_is_idle(conn) && transport_has_bytes(&session->transport))
+            take_input(conn);
+        else
+            proceed(conn, session->protocol->expire(session));
         break;
     case CONN_HANDSHAKE:
         if (conn_waits_for_handshake(conn))

@@ -27,6 +27,23 @@ TEST(an_idle_connection_is_closed_in_silence)
     client_close(&client);
 }
 
+TEST(a_request_that_comes_at_the_last_moment_is_answered)
+{
+    struct client client;
+
+    client_open(&client);
+    for (int i = 0; i < 2; i++) {
+        assert_answer(talk(&client, GET("/small")), 200, "small body");
+        client_send(&client, GET("/other"));
+        client.len = 0;
+        pass(set.shared.context.limits.keepalive_ms + TICK); /* and no turn */
+        settle(&client);
+        assert_answer(client.text, 200, "other body");
+    }
+    assert_open_for(set.shared.context.limits.keepalive_ms);
+    client_close(&client);
+}
+
 TEST(a_client_that_never_says_a_word_is_closed_in_silence)
 {
     struct client client;
