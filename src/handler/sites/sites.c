@@ -411,6 +411,26 @@ static bool answer_challenge(const struct sites *sites,
                             sites_defaults(sites));
 }
 
+/* Answers a request that no place has to answer. Returns false, without an
+ * answer, if a place has to. */
+static bool answer_without_place(const struct sites *sites,
+                                 struct exchange *exchange)
+{
+    const struct server_defaults *defaults = sites_defaults(sites);
+
+    if (answer_challenge(sites, exchange))
+        return true;
+    if (bytes_eq(exchange->request.path, BYTES("*")))
+        answer_all(sites, exchange);
+    else if (is_misdirected(sites, exchange))
+        bad_request_answer(exchange, REASON_MISDIRECTED, defaults);
+    else if (is_of_expired_client(sites, exchange))
+        bad_request_answer(exchange, REASON_CLIENT_EXPIRED, defaults);
+    else
+        return false;
+    return true;
+}
+
 static void answer(void *self, struct exchange *exchange, struct bytes rest)
 {
     struct sites *sites = self;
@@ -420,15 +440,8 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
         sites = exchange->on_done_object;
     else
         meet(sites, exchange);
-    if (answer_challenge(sites, exchange))
-        return;
-    if (bytes_eq(exchange->request.path, BYTES("*")))
-        answer_all(sites, exchange);
-    else if (is_misdirected(sites, exchange))
-        bad_request_answer(exchange, REASON_MISDIRECTED, sites_defaults(sites));
-    else if (is_of_expired_client(sites, exchange))
-        bad_request_answer(exchange, REASON_CLIENT_EXPIRED,
-                           sites_defaults(sites));
+    if (answer_without_place(sites, exchange))
+        exchange_drop_sink(exchange); /* a place may have begun with a body */
     else
         answer_path(sites, exchange);
 }

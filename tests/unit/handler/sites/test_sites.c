@@ -1,5 +1,6 @@
 #include "handler/sites/sites.h"
 
+#include "handler/challenge.h"
 #include "http/http1/http1.h"
 #include "unit/handler/sent.h"
 #include "unit/place.h"
@@ -22,6 +23,8 @@ static const char *rules[] = {"a", "b", "c"};
 static struct texts listed = {rules, 3};
 static struct proxied proxied[4];
 static unsigned gone;
+static bool has_body; /* the handler is told of a body first */
+static bool has_sink; /* a sink that takes one was made, and not destroyed */
 
 static void on_gone(void *context)
 {
@@ -51,6 +54,7 @@ static int set_up(void **state)
     now = (struct now){.mono_ms = 1000000, .wall_s = 4000000000};
     now.wall_ns = now.wall_s * 1000000000;
     gone = 0;
+    has_body = has_sink = false;
     location = (struct location_options){.root = make_root("all"),
                                          .index = "index.html"};
     memset(site, 0, sizeof(site));
@@ -141,12 +145,15 @@ static void begin(const char *method, const char *host, const char *target)
     exchange.request.fields = exchange.room.fields;
     response->persists = true;
     exchange.on_done = NULL;
+    exchange.has_begun = false;
     if (http1_parse(&progress, request, strlen(request), &exchange.request,
                     &used, &reason) != HTTP1_DONE) {
         /* It does not even come here. */
         response->status = (uint16_t)reason_status(reason);
         return;
     }
+    if (has_body)
+        handler.begin(handler.self, &exchange, exchange.request.path);
     handler.answer(handler.self, &exchange, exchange.request.path);
     assert_true(sent_look(&exchange, &now));
     assert_true(sent_is_memory(response));
@@ -314,6 +321,57 @@ TEST(a_mount_is_in_every_site)
     ask("two.example", "/x/../_status/pot");
     assert_int_equal(exchange.response.status, 418);
     assert_string_equal(ask("one.example", "/file"), "one");
+}
+
+/* --- Bodies -------------------------------------------------------------- */
+
+static void destroy_sink(struct sink *sink)
+{
+    (void)sink;
+    has_sink = false;
+}
+
+static void begin_with_sink(void *self, struct exchange *asked,
+                            struct bytes rest)
+{
+    static struct sink sink = {.destroy = destroy_sink};
+
+    (void)self;
+    (void)rest;
+    asked->sink = &sink;
+    has_sink = true;
+}
+
+static void answer_with_sink(void *self, struct exchange *asked,
+                             struct bytes rest)
+{
+    (void)self;
+    (void)rest;
+    response_make_error(&asked->response, 418, BYTES(""),
+                        &options.cache.defaults);
+}
+
+/* A place takes the body of a request for a challenge, since the answer is not
+ * known before the body. */
+TEST(whoever_answers_in_front_of_a_place_drops_its_sink)
+{
+    options.mounts[0] = (struct mount){.prefix = BYTES("/.well-known"),
+                                       .handler = {.begin = begin_with_sink,
+                                                   .answer = answer_with_sink}};
+    options.mount_count = 1;
+    options.challenges = place.name;
+    make();
+    assert_int_equal(place_write(&place, "token", "text"), 0);
+    has_body = true;
+    begin("GET", "h", CHALLENGE_PREFIX "token");
+    assert_int_equal(exchange.response.status, 200);
+    assert_false(has_sink);
+    end_exchange();
+    begin("GET", "h", CHALLENGE_PREFIX "other");
+    assert_int_equal(exchange.response.status, 418);
+    assert_true(has_sink);
+    end_exchange();
+    assert_false(has_sink);
 }
 
 /* --- Proxies ---------------------------------------------------------- */
