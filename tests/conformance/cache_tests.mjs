@@ -31,6 +31,8 @@ const KNOWN_OLD = [
   'stale-close-no-cache',
   'stale-close-s-maxage=2',
   '304-etag-update-response-ETag',
+  '304-etag-update-response-Set-Cookie', // is for the client that asked alone
+  '304-etag-update-response-Set-Cookie2',
   'age-parse-nonnumeric',
   'age-parse-negative',
   'age-parse-float',
