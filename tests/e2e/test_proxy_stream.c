@@ -313,5 +313,59 @@ TEST_WITH(an_early_refusal_survives_its_connection, NULL, harness_after_test)
     }
 }
 
+/* Sends all, and lets the client take only as much as it must for that: the
+ * rest then waits everywhere on the way. */
+static void send_past(struct client *client, struct client *peer,
+                      const char *data, size_t len)
+{
+    size_t taken = 0;
+
+    for (size_t at = 0; at < len;) {
+        ssize_t n = send(client_socket(peer), data + at, len - at,
+                         MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (n > 0)
+            at += (size_t)n;
+        else if (errno == EAGAIN)
+            client_take(client, taken += NARROW);
+        else
+            flunk("send: %s", strerror(errno));
+    }
+}
+
+/* The reply waits, and behind it the end of its connection. The next request
+ * must not get this connection, since a POST is not tried again. */
+TEST_WITH(an_ended_connection_behind_a_paused_reply_is_not_kept, NULL,
+          harness_after_test)
+{
+    enum { BYTES = 8 * MB };
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    char *text = scratch(BYTES + 100);
+    int begin = sprintf(text, "%x\r\n", BYTES);
+
+    seeded_fill(7, 0, text + begin, BYTES);
+    memcpy(text + begin + BYTES, "\r\n0\r\n\r\n", 7);
+    for (int i = 0; i < 5; i++) {
+        struct client *client = client_open_narrow(server, NARROW);
+        struct client *peer;
+
+        client_say(client, GET "POST / HTTP/1.1\r\nHost: a\r\n"
+                               "Content-Length: 2\r\n\r\nhi");
+        peer = upstream_accept(upstream);
+        hear_head(peer);
+        client_say(peer, OK "Transfer-Encoding: chunked\r\n\r\n");
+        send_past(client, peer, text, (size_t)begin + BYTES + 7);
+        client_close(peer);
+        expect_seeded(client_reply(client), 7, 0, BYTES);
+        peer = upstream_accept(upstream);
+        hear_head(peer);
+        client_say(peer, OK "Content-Length: 0\r\n\r\n");
+        expect_status(client_reply(client), 200);
+        client_close(client);
+        client_close(peer);
+    }
+}
+
 SUITE(.begin = harness_begin, .end = harness_end,
       .each_end = origins_after_test);
