@@ -125,9 +125,8 @@ def _concurrency(numbers):
     if not less:
         return f"{text}, and with no other number less for sure"
     best = min(less, key=cold.get)
-    return (f"{text} and {cold[best]:.1f} with {best}, the best of those that "
-            f"have less for sure (the 99th percentile {tail[1]:.0f} and "
-            f"{tail[best]:.0f} ms)")
+    return (f"{text} and {cold[best]:.1f} with {best} (the 99th percentile "
+            f"{tail[1]:.0f} and {tail[best]:.0f} ms)")
 
 
 def _slow_link(numbers):
@@ -275,7 +274,7 @@ def _proxy(numbers):
         pass
     ours = sum(failed for who, failed in numbers.rows(WHOLE, "failed").items()
                if who.startswith("sprintd"))
-    return (text + f"sprintd {ours:,.0f}, and its longest takes "
+    return (text + f"sprintd {ours:,.0f}, and sprintd's longest takes "
             f"{whole['sprintd, 1 worker']:.2f} s with one worker, "
             f"{whole['sprintd, 4 workers']:.2f} with four")
 

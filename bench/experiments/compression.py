@@ -155,7 +155,9 @@ def _tables(study):
             "downloads, by how these are compressed",
             ["beside", "p50 ms", "p99 ms", "longest ms"],
             [[coding, *(median(column) for column in zip(*runs))]
-             for coding, runs in study.beside.items()])
+             for coding, runs in study.beside.items()],
+            "The proxy has a CPU of its own; wrk, which takes the downloads, "
+            "and the server behind share the other one.")
 
 
 def _least(study, at, what, unit):

@@ -199,9 +199,9 @@ def _then(bench, disk, cached):
         f"{len(turns[0]) // sessions.SESSIONS:,} requests",
         ["store", "sum of all ms", "max ms", "min ms", "median ms",
          "mean ms"], rows,
-        "Theirs: {:,} GET, {:,} POST, {:,} DELETE, by its server's count; "
-        "ours: {:,} GET, {:,} PUT, {:,} DELETE in the first of {} turns, by "
-        "the client's, durable (each write is on disk before its reply), "
+        "Theirs: {:,} GET, {:,} POST, {:,} DELETE, as it was printed; "
+        "ours: {:,} GET, {:,} PUT, {:,} DELETE in the first of {} turns, timed "
+        "by the client, durable (each write is on disk before its reply), "
         "medians over the turns. A fifth of the requests are writes, which "
         "wait for a commit; the mean of cache and disk is {} times that of "
         "disk alone, turn by turn.".format(

@@ -182,7 +182,8 @@ def _over_link(bench, counts):
          "CPUs the server used", "trouble"], rows,
         "As many requests of each as the original's, which has left no "
         f"numbers; one run of each. The link carries {LINK_MBIT / 8:.0f} MB/s "
-        "with all heads. A rate that stays near that while the server's CPU "
+        "with all heads, and a socket sends at most "
+        f"{old_disk.SOCKET_BYTES // 1024} KB ahead. A rate that stays near that while the server's CPU "
         "has time left says that the link is the limit, and not the engine."
         ), ""
 
@@ -214,8 +215,8 @@ def _looking_less(bench, counts):
                    for number in _middles(found[count, how]))]
          for count in counts],
         "bench/receiver.c reads what comes, and does nothing with it; "
-        "dropped: the kernel does not even copy it (MSG_TRUNC). Whose CPU is "
-        "used whole, or nearly, is the limit. "
+        "dropped: the kernel does not even copy it (MSG_TRUNC). Where one of "
+        "the two uses its CPU whole, or nearly, it is the limit. "
         f"{LESS_ROUNDS} rounds of {LESS_S:g} s, medians.")
 
 

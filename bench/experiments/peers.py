@@ -356,7 +356,7 @@ def measure(bench):
                    "of the server's; where it is not full something else "
                    "limits, such as the client. 99 % is of a closed "
                    "loop, which asks less when it has to wait; the tables of "
-                   "an open loop stand below."),
+                   "an open loop stand below. –: wrk told none."),
             _table("Connections, pipelining, many files", cells,
                    (*WAYS, THOUSAND, crowd or CROWD)),
             *(tail.table() for tail in tails), memory,

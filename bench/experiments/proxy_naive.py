@@ -183,7 +183,7 @@ def _claims(told, rows):
     claims = [Claim(
         "a naive proxy waits for the kernel: each connection whose SYN was "
         "sent again was made when that was due, 1, 3, 7 s and so on after "
-        f"the first, to {LATE:.0%} (as coarse are the kernel's timers)",
+        f"the first, to {LATE:.0%}",
         not astray if late else None,
         f"{len(late)} of {len(told):,} connections by a SYN sent again, "
         f"{len(astray)} at another time")]

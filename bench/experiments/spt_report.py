@@ -163,7 +163,7 @@ def large_reading(study):
     by_fifo = study.ratios(CLOSE_LOAD, "large mean", "fifo")
     return ("What the largest 1 % pay, as a share of their mean under fair: "
             f"{span}, by load; so against fair {text}. By their mean under "
-            f"fifo, where nobody passes them, it is {paired.say(by_fifo)} at "
+            f"fifo, which goes by arrival, it is {paired.say(by_fifo)} at "
             f"load {CLOSE_LOAD:g}.")
 
 

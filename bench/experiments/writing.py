@@ -279,8 +279,8 @@ def _overview(known):
             f"{answers.question(experiment)} | "
             f"{_text(answers.answer(experiment, record, result))} | "
             f"{_counts(result)} |")
-    return [*lines, "", "What has come since no original asks for; programs of "
-            "their own measure it:", "", "| question | command | tables |",
+    return [*lines, "", "What has come since no original asks for. Other programs "
+            "measure more of it:", "", "| question | command | tables |",
             "|---|---|---|",
             *(f"| {question} | `{command}` | {where} |"
               for question, command, where in answers.SINCE), ""]
