@@ -147,11 +147,12 @@ def _read_cache(cells):
             ("all values", DEFAULT),
             ("a tenth of them", filled.cached("a tenth", POLICY, 16)))
         if way in cells.ways)
-    return ("By that of disk alone the CPU time of a reply is "
-            f"{told} (the intervals stand in the tables). The original's mean "
-            f"request time with its cache was {ORIGINAL_RATIO:.3f} times that "
-            "without. Ours is with LMDB's pages in memory: a cache saves a "
-            "search in a tree, and no read of the disk.")
+    return ("By that of disk alone the CPU time of a reply is, with 16 groups "
+            f"of locks, {told} (the intervals stand in the tables). The "
+            "original's mean request time with its cache was "
+            f"{ORIGINAL_RATIO:.3f} times that without. Ours is with LMDB's "
+            "pages in memory: a cache saves a search in a tree, and no read of "
+            "the disk.")
 
 
 def _read_scarce(cells, faults):
