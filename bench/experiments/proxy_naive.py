@@ -40,9 +40,9 @@ FORGOTTEN = (
     "cannot be seen from here.")
 AVOIDED = (
     " sprintd does not leave that to the kernel: to a server on the same "
-    "machine it begins connecting anew every 10 ms, less often the longer it "
-    "waits, the longest waiting first. How long its longest request took stands "
-    "above.")
+    "machine it begins connecting anew after 10 ms at the earliest, later the "
+    "more often it has tried, in the order of the last tries. How long its "
+    "longest request took stands above.")
 
 
 class Naive(proxy.Proxy, servers.Server):
