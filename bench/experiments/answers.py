@@ -365,9 +365,8 @@ SINCE = (
      "docs/http2.md, Limits"),
     ("When is a whole page there, and when can it be seen?",
      "make bench-pages", "docs/scheduling.md, A page is one thing"),
-    ("What do texts weigh, and what does compressing them cost?",
-     "python3 bench/compressed.py, python3 bench/release.py",
-     "docs/benchmarks.md, Compression; docs/compression.md"),
+    ("What does a compressed reply out of the cache cost?",
+     "python3 bench/compressed_cost.py", "docs/benchmarks.md, Compression"),
     ("What does a hit of the cache of proxied answers cost?",
      "make bench ARGS='--loads cache'", "docs/cache.md"),
 )

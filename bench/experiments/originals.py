@@ -27,7 +27,7 @@ def _loopback(known):
     most = max(known["parallel-clients"].rows(
         "srpt, a client that looks at less", "MB/s").values())
     return ("theirs about 20 Gbit/s by iPerf; here a client that only reads "
-            f"gets {most / PER_GBIT:.0f} Gbit/s at most from the server")
+            f"gets {most / PER_GBIT:.0f} Gbit/s at most in that table")
 
 
 def _crowd(known):

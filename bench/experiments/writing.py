@@ -63,7 +63,7 @@ METHOD = """\
   on them stand with each experiment (`$LAB` is a temporary folder, PORT a free
   port).
 - A run in which a tool reports an error, a wrong length or a failed request is
-  no number but a reason, unless failures are what is asked about (11).
+  no number but a reason, unless failures are what is asked about (4, 11).
 - The originals ran on other machines, years ago: compare the shapes of the
   numbers, not the numbers. Theirs are the numbers of their reports.
 """
