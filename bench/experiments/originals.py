@@ -118,14 +118,14 @@ ORIGINALS = (
               {"kv-threads": ["10 sessions"]}),
         Asked("Means above medians: a positive skew",
               {"kv-threads": ["10 sessions"]}, _skew),
+        Asked("Why does the client see more time than the server?",
+              {"kv-threads": ["Where a request's mean time goes: durable"]}),
         Asked("The client's report, by httperf, of 4 threads",
               {"kv-threads": ["httperf's own report"]}),
         Asked("The server's report of the same",
               {"kv-threads": ["10 sessions", "httperf's own report"]},
               "its numbers are the row of 4 threads; ours of the same load "
-              "end httperf's report"),
-        Asked("Why does the client see more time than the server?",
-              {"kv-threads": ["Where a request's mean time goes: durable"]}))),
+              "end httperf's report"))),
     ("3. SCOOP web server (in Eiffel); its figures have not come down", (
         Asked("Figure: the architecture of its server", {},
               "a drawing, which measures nothing"),
@@ -163,11 +163,11 @@ ORIGINALS = (
               {"where-time-goes": ["By the parts"]}),
         Asked("Is Net I/O the limit? Four rows of 1,000 connections, by "
               "workers", {"connections-calls": ["1,000 connections, begun"]}),
-        Asked("Eight rows of few and many connections for 1,000 calls",
-              {"connections-calls": ["1,000 calls by connections"]}),
         Asked("Many connections of few requests lower the throughput, few of "
               "many are not favourable, either.",
-              {"connections-calls": ["Replies per second"]}))))
+              {"connections-calls": ["Replies per second"]}),
+        Asked("Eight rows of few and many connections for 1,000 calls",
+              {"connections-calls": ["1,000 calls by connections"]}))))
 
 
 def _titles(known, name, beginnings):
