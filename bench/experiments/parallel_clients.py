@@ -183,7 +183,8 @@ def _over_link(bench, counts):
         "As many requests of each as the original's, which has left no "
         f"numbers; one run of each. The link carries {LINK_MBIT / 8:.0f} MB/s "
         "with all heads, and a socket sends at most "
-        f"{old_disk.SOCKET_BYTES // 1024} KB ahead. A rate that stays near that while the server's CPU "
+        f"{old_disk.SOCKET_BYTES // 1024} KB ahead. A rate that stays near that "
+        "while the server's CPU "
         "has time left says that the link is the limit, and not the engine."
         ), ""
 
