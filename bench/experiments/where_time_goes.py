@@ -325,8 +325,8 @@ def _agreement_reading(study):
         "server when the kernel's tick finds its timer due "
         f"({own_rate:.0f} samples here for each CPU second of the workers, the "
         "acceptor's samples among them), perf by a timer of its own (up to "
-        f"{stacks.HZ} a CPU second), which is started anew each time the "
-        "thread is switched in. Of perf's samples "
+        f"{stacks.HZ} a CPU second), which goes on with what is left of its "
+        "step each time the thread is switched in. Of perf's samples "
         + ", ".join(f"{seen.switched_share():.0f} % of {name}"
                     for name, seen in study.seen.items()
                     if seen.switched_share() is not None)
