@@ -494,7 +494,7 @@ bench-reader: deps-bench ## what a reader of a page sees, by Chromium (root)
 	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/reader.py $(ARGS)
 
 # A wrong name is told before anything is installed.
-lab: ## repeats every experiment, in two and a half hours (EXP=NAME: one, ROUNDS=N: more)
+lab: ## repeats every experiment, in over two hours (EXP=NAME: one, ROUNDS=N: more)
 	@! command -v python3 >/dev/null || \
 	    python3 bench/laboratory.py --check $(EXP)
 	@$(MAKE) deps-bench

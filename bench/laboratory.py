@@ -160,6 +160,7 @@ def measure(experiment, options, progress, done):
     with setup.open_lab() as lab:
         record = {"experiment": experiment.name, "is_quick": options.quick,
                   "rounds_min": paired.ROUNDS_MIN,
+                  "rounds_wanted": options.rounds,
                   "method": experiment.method,
                   "day": time.strftime("%Y-%m-%d"),
                   "machine": machine.describe(), "versions": versions(lab)}
@@ -187,7 +188,7 @@ def measure(experiment, options, progress, done):
 def expected_seconds(folder, experiment, options):
     record, result = results.load(folder, experiment)
     if result and record["is_quick"] == options.quick:
-        return record["seconds"]
+        return results.usual_seconds(experiment, record)
     return 3.0 if options.quick else experiment.seconds
 
 

@@ -169,6 +169,12 @@ def load(folder, experiment):
         return None, None
 
 
+def usual_seconds(experiment, record):
+    """That it takes by itself, about: more rounds were bought with time."""
+    return (experiment.seconds if record.get("rounds_wanted") else
+            record["seconds"])
+
+
 def _is_whole(record, data):
     return (all(isinstance(record[name], kind)
                 for name, kind in RECORD.items())

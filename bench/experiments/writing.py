@@ -328,7 +328,8 @@ def write(path, folder, experiments):
     known = [each for each in known if each[1]]
     # What is kept may be of fewer rounds than a new run takes.
     seconds = sum(record["seconds"] if record["is_quick"] else
-                  max(record["seconds"], experiment.seconds)
+                  max(results.usual_seconds(experiment, record),
+                      experiment.seconds)
                   for experiment, record, _result in known)
     head = HEAD.format(minutes=max(1, round(seconds / 60)),
                        example="spt-slow-link")
