@@ -343,7 +343,7 @@ TEST_WITH(an_ended_connection_behind_a_paused_reply_is_not_kept, NULL,
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     char *text = scratch(BYTES + 100);
-    int begin = sprintf(text, "%x\r\n", BYTES);
+    int begin = snprintf(text, 100, "%x\r\n", BYTES);
 
     seeded_fill(7, 0, text + begin, BYTES);
     memcpy(text + begin + BYTES, "\r\n0\r\n\r\n", 7);
