@@ -24,7 +24,7 @@ where they cannot, and beside what people run today where that is compared.
 METHOD = """\
 ## How it is measured
 
-- Server and client run on separate CPUs (`taskset`); where a server has both,
+- Server and client run on separate CPUs; where a server has both,
   the experiment says so, and gives its CPU time beside what it reached.
 - What is compared takes turns (A B A B) where nothing else is said, as a rule
   behind a warm-up where runs are short and the process is not meant to be a new
@@ -59,9 +59,10 @@ METHOD = """\
   loops, in which each connection asks when it has been answered: such times are
   of a load that waits for the server. To its times wrk adds, for a request that
   takes far longer than others, those of such as would have begun meanwhile.
-- Seeds are fixed; so are command lines: those of servers and of what puts load
-  on them stand with each experiment (`$LAB` is a temporary folder, PORT a free
-  port).
+- Seeds are fixed; so are command lines: those of servers and of the programs
+  that put load on them stand with each experiment (`$LAB` is a temporary
+  folder, RUN one in it, PORT a free port, PID a number of this run). Where
+  Python itself asks, there is no such program.
 - A run in which a tool reports an error, a wrong length or a failed request is
   no number but a reason, unless failures are what is asked about (4, 11).
 - The originals ran on other machines, years ago: compare the shapes of the
