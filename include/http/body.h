@@ -73,6 +73,9 @@ struct source {
     /* Called by sessions that want memory back early: all bytes of the pieces
      * so far have been sent. NULL: the source has no use for that. */
     void (*settle)(struct source *source);
+    /* Roughly the memory that the source takes while its client takes nothing;
+     * 0: little, or memory that is bounded elsewhere. */
+    uint32_t bytes;
     /* The exchange may rest (exchange.h) while the source has nothing. */
     bool rests;
 };

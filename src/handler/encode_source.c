@@ -279,6 +279,7 @@ struct source *coded_source_begin(struct coded_source *coded,
                                   struct source *inner)
 {
     coded->inner = inner;
+    coded->source.bytes = inner->bytes;
     return &coded->source;
 }
 

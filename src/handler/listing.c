@@ -25,6 +25,7 @@
 enum {
     BATCH_NAMES_MAX = 64, /* names that are read and statted in each fill */
     BATCH_BYTES_MAX = BATCH_NAMES_MAX * LISTING_NAME_BYTES_MAX,
+    BATCH_BYTES_USUAL = 16384, /* with long names and their entries */
     /* Room for the names read ahead, of NAME_MAX bytes each, and for one more
      * batch. */
     NAMES_BYTES_MAX = LISTING_SORT_MAX * 256 + BATCH_BYTES_MAX,
@@ -393,6 +394,7 @@ struct source *listing_open(const struct docroot *root,
                                 .has_more = true,
                                 .path_len = path_len};
     text_source_init(&listing->text, fill, destroy);
+    listing->text.source.bytes += BATCH_BYTES_USUAL;
     memcpy(listing->path, path.data + 1, path_len);
     list_init(&listing->list_node);
     buf_init(&listing->names, NULL, 0, NAMES_BYTES_MAX);

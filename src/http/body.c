@@ -45,7 +45,8 @@ void text_source_init(struct text_source *text,
                       void (*destroy)(struct text_source *text))
 {
     *text = (struct text_source){.source = {.next = next_text,
-                                            .destroy = destroy_text},
+                                            .destroy = destroy_text,
+                                            .bytes = BODY_PIECE_BYTES},
                                  .fill = fill,
                                  .destroy = destroy};
     buf_init(&text->out, NULL, 0, BODY_TEXT_BYTES_MAX);

@@ -126,28 +126,43 @@ TEST(neither_does_it_over_tls)
     take_nothing(secure_server);
 }
 
-/* Answers whose windows stay shut, of several connections. */
-static void expect_little_of(const char *method, const char *const *fields)
+/* One that has freed nothing yet. */
+static struct server *start_anew(void)
+{
+    static int count;
+
+    return H2_START("--workers=1", "--autoindex",
+                    printed("--kv=/kv=%s/kv%d", folder(), count++));
+}
+
+/* Answers of several connections, of which no more than `window` bytes each are
+ * taken. */
+static void expect_little_from(const struct server *of, const char *path,
+                               uint32_t window, const char *method,
+                               const char *const *fields)
 {
     /* With what malloc() has between the blocks. */
     enum { CLIENTS = 12, STREAMS = 99, EACH = 288 << 10 };
-    /* One that has freed nothing yet. */
-    struct server *one = H2_START("--workers=1");
     uint64_t bytes = 0;
 
     for (int i = -1; i < CLIENTS; i++) {
-        struct h2 *h2 = H2_OPEN_WITH(one,
-                                     {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0});
+        struct h2 *h2 = H2_OPEN_WITH(of, {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
+                                          window});
 
         for (int stream = 0; stream < STREAMS; stream++)
-            (void)h2_ask(h2, method, "/large", fields, false);
+            (void)h2_ask(h2, method, path, fields, false);
         h2_sync(h2);
         if (i == -1)
-            bytes = server_memory(one);
+            bytes = server_memory(of);
     }
-    bytes = (server_memory(one) - bytes) / CLIENTS;
+    bytes = (server_memory(of) - bytes) / CLIENTS;
     print_message("%llu bytes a connection\n", (unsigned long long)bytes);
     assert_true(is_sanitized() || bytes < EACH);
+}
+
+static void expect_little_of(const char *method, const char *const *fields)
+{
+    expect_little_from(start_anew(), "/large", 0, method, fields);
 }
 
 /* As many as one request may ask for: heads of parts, and a table of them. */
@@ -182,6 +197,42 @@ TEST(refusals_hold_little)
     value[800] = '\0';
     expect_h2(h2_wait(h2, h2_ask(h2, "NOSUCH", "/large", NULL, false)), 501);
     expect_little_of("NOSUCH", H2_WITH("x", value));
+}
+
+/* They are made while they are sent, from names that are read for that. */
+TEST(listings_hold_little)
+{
+    enum { NAMES = 60, LONG = 200 }; /* they are read at once */
+    char *name = memset(scratch(LONG + 1), 'x', LONG + 1);
+
+    name[LONG] = '\0';
+    for (int i = 0; i < NAMES; i++) {
+        name[0] = (char)('0' + i);
+        site_text(printed("names/%s", name), "");
+    }
+    going_on("none is taken");
+    expect_little_from(start_anew(), "/names/", 0, "GET", NULL);
+    going_on("one byte is");
+    expect_little_from(start_anew(), "/names/", 1, "GET", NULL);
+}
+
+/* A hundred long keys, of which each list has a page in memory. */
+TEST(lists_of_keys_hold_little)
+{
+    enum { KEYS = 100, LONG = 200 };
+    char *key = memset(scratch(LONG + 1), 'x', LONG + 1);
+    struct server *one = start_anew();
+    struct h2 *h2 = h2_open(one);
+
+    key[LONG] = '\0';
+    for (int i = 0; i < KEYS; i++) {
+        key[0] = (char)('0' + i / 10);
+        key[1] = (char)('0' + i % 10);
+        expect_h2(h2_wait(h2, h2_ask(h2, "PUT", printed("/kv/%s", key), NULL,
+                                     false)),
+                  201);
+    }
+    expect_little_from(one, "/kv/", 1, "GET", NULL);
 }
 
 /* --- Bodies for others --------------------------------------------------- */

@@ -54,8 +54,8 @@ static void heed_place(struct h2_stream *stream)
     stream->has_priority |= said.has_urgency || said.has_turns;
 }
 
-/* Counts the bytes of the answer outside of its room: a long head, and a table
- * of many parts. */
+/* Counts the bytes of the answer outside of its room: a long head, a table of
+ * many parts, and what makes its body. */
 static void note_beside(struct h2_stream *stream)
 {
     const struct response *response = &stream->exchange->response;
@@ -64,6 +64,8 @@ static void note_beside(struct h2_stream *stream)
 
     if (response->part_count > RESPONSE_PARTS_INLINE)
         bytes += response->part_count * sizeof(struct part);
+    if (response->source)
+        bytes += response->source->bytes;
     stream->h2->beside_bytes += (uint32_t)bytes - stream->beside;
     stream->beside = (uint32_t)bytes;
 }

@@ -16,6 +16,7 @@
  */
 enum {
     STEP_ENTRIES = 64,
+    STEP_BYTES_USUAL = 32768, /* with long keys */
     STEP_ENTRIES_VALUES = KV_LIST_BYTES / KV_PAGE_VALUE_BYTES_MAX,
     /* After this many bytes of values, the answer ends with a cursor. */
     VALUES_BYTES_MAX = 4 << 20,
@@ -258,6 +259,7 @@ static struct kv_listing *create(struct kv *kv, struct exchange *exchange,
         .delimiter_len = delimiter.len};
     kv_question_init(&listing->question, kv, exchange, destroy);
     text_source_init(&listing->text, fill, destroy_text);
+    listing->text.source.bytes += STEP_BYTES_USUAL;
     buf_init(&listing->prefixes, NULL, 0, PREFIXES_ROOM);
     if (prefix.len > 0)
         memcpy(listing->texts, prefix.data, prefix.len);
