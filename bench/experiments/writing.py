@@ -38,13 +38,13 @@ METHOD = """\
   EXP=name ROUNDS=40` buys them with time. Of what wrk asks for in memory (3, 5,
   7, 9, 11, 13, 14) rounds in which others used more than 5 % of the server's
   CPU do not count: in ratios where twelve without are left, in medians where
-  two are. "0.93 (0.90 to 0.97)" is the median of ratios and its own 95 %
-  interval. What is compared with no other's rounds, or is the same whenever it
-  is looked at, is judged as it is, such as whether anything failed, how much
-  memory is taken, which of two caches hits more of one list, the longest of
-  many requests (11), and medians beside a number that stands in the claim (10,
-  12). Shares of samples (13) are compared over all rounds together, by their
-  standard errors.
+  two are; of several workers on both CPUs (some of 3, 7 and 9) that finds few.
+  "0.93 (0.90 to 0.97)" is the median of ratios and its own 95 % interval. What
+  is compared with no other's rounds, or is the same whenever it is looked at,
+  is judged as it is, such as whether anything failed, how much memory is taken,
+  which of two caches hits more of one list, the longest of many requests (11),
+  and medians beside a number that stands in the claim (10, 12). Shares of
+  samples (13) are compared over all rounds together, by their standard errors.
 - A threshold stands in its claim: "not above" another's, or 3 % more where
   nobody is meant to win, 5 to 10 % and more where the client takes part in it
   or runs differ by as much; others are what would matter, as their claims say.
