@@ -60,6 +60,7 @@ def read(found):
     return ["The original names its buffers first, then parsing and finishing "
             f"a request, and gives no shares. Here, {first}, of what is done "
             f"in user space: {told}. All of user space together is "
-            f"{100 - kernel:.0f} % of the CPU time. A body leaves from where "
-            "it lies in the cache of files, and is written to no buffer "
-            "first."]
+            f"{100 - kernel:.0f} % of the CPU time. In this load a body "
+            "leaves from where it lies in the cache of files, and is written "
+            "to no buffer first; a small one behind which the connection ends "
+            "is copied behind its head."]
