@@ -36,7 +36,6 @@ class Seen:
 
     own: collections.Counter = dataclasses.field(
         default_factory=collections.Counter)   # samples by phase
-    own_cpu_s: float = 0
     perf: collections.Counter = dataclasses.field(
         default_factory=collections.Counter)   # by (phase, is kernel)
     switched: collections.Counter = dataclasses.field(
@@ -118,7 +117,7 @@ class Study:
             seen.switched.clear()
 
     def own_samples(self, server):
-        """The server's counters: samples by phase, and CPU seconds."""
+        """The server's counter of samples, by phase."""
         port = server.instance(site.SMALL).port
         try:
             with urllib.request.urlopen(
@@ -132,11 +131,9 @@ class Study:
             phase: int(count) for phase, count in re.findall(
                 r'^sprintd_profile_samples_total\{phase="(\w+)"\} (\d+)',
                 text, re.MULTILINE)})
-        cpu = re.search(r"^sprintd_workers_cpu_seconds_total ([\d.]+)", text,
-                        re.MULTILINE)
-        if set(counted) != set(PHASES) or not cpu:
+        if set(counted) != set(PHASES):
             raise processes.Failure("the server does not tell its samples")
-        return counted, float(cpu.group(1))
+        return counted
 
     def measure_one(self, name, server):
         """One round of a load: both watch the same moments."""
@@ -146,15 +143,14 @@ class Study:
                         + (" and by perf" if self.has_perf else ""))
         seconds = self.bench.pick(SECONDS, QUICK_SECONDS)
         instance = server.instance(load.file_name)
-        before, cpu_before = self.own_samples(server)
+        before = self.own_samples(server)
         perf = (stacks.Perf(self.lab, instance.pids[0]) if self.has_perf
                 else None)
         with perf or contextlib.nullcontext():
             sample = self.runner.measure(server, load, seconds)
-        after, cpu_after = self.own_samples(server)
+        after = self.own_samples(server)
         seen.samples.append(sample)
         seen.own.update(after - before)
-        seen.own_cpu_s += cpu_after - cpu_before
         if perf:
             try:
                 found, switched, followed = stacks.count(perf.stacks())
@@ -309,7 +305,7 @@ def _agreement_reading(study):
     beyond = [each for each in apart if abs(each[2]) > SIGMAS * each[3]]
     mean = sum(abs(points) for _n, _p, points, _e in apart) / len(apart)
     own = sum(sum(seen.own.values()) for seen in study.seen.values())
-    own_rate = own / (sum(seen.own_cpu_s for seen in study.seen.values()) or 1)
+    theirs = sum(sum(seen.perf.values()) for seen in study.seen.values())
     text = (f"The server's {len(apart)} shares are outside of perf's two, "
             f"with switches and without, by {mean:.1f} points on average, by "
             f"{abs(apart[0][2]):.1f} at most. ")
@@ -322,9 +318,8 @@ def _agreement_reading(study):
              f"None of these is more than {SIGMAS} standard errors. ")
     return text + (
         "Why the two may differ: both count at steps of CPU time, but the "
-        "server when the kernel's tick finds its timer due "
-        f"({own_rate:.0f} samples here for each CPU second of the workers, the "
-        "acceptor's samples among them), perf by a timer of its own (up to "
+        "server when the kernel's tick finds its timer due (here one sample "
+        f"for {theirs / own:.1f} of perf's), perf by a timer of its own (up to "
         f"{stacks.HZ} a CPU second), which goes on with what is left of its "
         "step each time the thread is switched in. Of perf's samples "
         + ", ".join(f"{seen.switched_share():.0f} % of {name}"
