@@ -62,7 +62,8 @@ METHOD = """\
 - Seeds are fixed; so are command lines: those of servers and of the programs
   that put load on them stand with each experiment (`$LAB` is a temporary
   folder, RUN one in it, PORT a free port, PID a number of this run). Where
-  Python itself asks, there is no such program.
+  Python itself asks, there is no such program; how curl asks (16) stands in
+  bench/release.py.
 - A run in which a tool reports an error, a wrong length or a failed request is
   no number but a reason, unless failures are what is asked about (4, 11).
 - The originals ran on other machines, years ago: compare the shapes of the
