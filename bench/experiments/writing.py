@@ -24,8 +24,8 @@ where they cannot, and beside what people run today where that is compared.
 METHOD = """\
 ## How it is measured
 
-- Server and client run on separate CPUs; where a server has both,
-  the experiment says so, and gives its CPU time beside what it reached.
+- Server and client run on separate CPUs; where a server has both, the
+  experiment says so.
 - What is compared takes turns (A B A B) where nothing else is said, as a rule
   behind a warm-up where runs are short and the process is not meant to be a new
   one; shown are medians (of experiment 4 means over the draws), with the
