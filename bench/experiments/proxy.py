@@ -102,7 +102,8 @@ def _ab_table(rows, turns, requests, connections):
         f"ab -c {connections} before python3 -m http.server, 1 KiB",
         AB_COLUMNS, [row.cells() for row in rows.values()],
         f"{turns} times {requests:,} requests, failures added up, the longest "
-        "of all. Under load: all requests by the time until ab has ended or, "
+        "of all that ab has told of. Under load: all requests by the time "
+        "until ab has ended or, "
         "where it only waits, http.server is idle; both are looked at every "
         f"{proxy_ab.LOOK_S:g} s, and some of these requests may be answered "
         "later. In all: as ab says it, to the end of the longest.")

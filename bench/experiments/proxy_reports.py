@@ -71,7 +71,8 @@ def tables(runs, which):
 
 
 def _over_turns(runs, part):
-    """Medians of the runs in which nothing failed, and the longest of all."""
+    """Medians of the runs in which nothing failed, and the longest of all that
+    ab has told of."""
     good = [_times_of(run, part) for run in runs if not run["trouble"]]
     longest = [run[f"{part.lower()}_max_ms"] for run in runs
                if f"{part.lower()}_max_ms" in run]
@@ -86,4 +87,4 @@ def of_turns(runs, which):
         [[part, name, *_over_turns(found, part)] for part, _theirs in TIMES
          for name, found in runs.items()],
         f"{TOLD}Medians over the turns in which no request failed; max: the "
-        "longest of all turns.")
+        "longest of all turns that ab has told of.")
