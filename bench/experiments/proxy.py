@@ -264,7 +264,7 @@ def _figures(rows, ratios):
     short = {group.title: title for group, title in zip(
         proxy.GROUPS, ("1 KiB", "10 MiB", "POST"))}
     return [
-        Figure("longest", "The longest of ab's requests", "", "seconds",
+        Figure("longest", "The longest request that ab tells of", "", "seconds",
                [Series("original", waits, True), Series("measured", ours)],
                BARS, log_y=True),
         Figure("cpu", "CPU per reply, sprintd = 1", "load", "× sprintd",

@@ -42,7 +42,7 @@ EXPERIMENT = Experiment(
     "of them more than the link carries; and over loopback, unlimited. Ideal "
     "sharing and ideal SRPT are computed for the same arrivals. "
     f"{spt_runs.SEEDS} draws of {spt_runs.SECONDS:g} s for each load, and one "
-    "over loopback (as many of what is ten times as much, "
+    "of three of them over loopback (as many of what is ten times as much, "
     f"{spt_runs.FAST_SHARE:g} times as long); numbers are means over the "
     f"draws, ratios are of each draw. Draws of {spt_long.SECONDS} s of "
     f"{len(spt_long.LOADS)} loads, {min(spt_long.LOADS.values())} of each and "
