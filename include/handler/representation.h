@@ -58,11 +58,11 @@ static inline bool representation_is_plain(const struct request *request)
     return !(request->seen & FIELDS);
 }
 
-/* Answers 304 or 412 if the conditions of the request say so, and returns true.
- * A resource without validators has `modified` INT64_MIN and no ETag: then only
- * "*" matches it (RFC 9110 13.1.1, 13.1.2). */
-MUST_USE bool representation_answer_condition(
-    const struct representation *representation, struct exchange *exchange,
+/* Answers 304 or 412 if the conditions of a request for a resource without
+ * validators say so, and returns true: only "*" matches it (RFC 9110 13.1.1,
+ * 13.1.2). `fields` are whole lines that the 304 has. */
+MUST_USE bool representation_answer_unvalidated(
+    struct bytes fields, struct exchange *exchange,
     const struct server_defaults *defaults);
 
 enum representation_answer representation_answer(

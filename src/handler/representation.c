@@ -192,9 +192,11 @@ static enum representation_answer answer_range(
     return REPRESENTATION_BODY;
 }
 
-bool representation_answer_condition(
-    const struct representation *representation, struct exchange *exchange,
-    const struct server_defaults *defaults)
+/* Answers 304 or 412 if the conditions of the request say so, and returns
+ * true. */
+static bool answer_condition(const struct representation *representation,
+                             struct exchange *exchange,
+                             const struct server_defaults *defaults)
 {
     switch (condition_evaluate(&exchange->request, &representation->validators,
                                defaults->now->wall_s)) {
@@ -210,11 +212,22 @@ bool representation_answer_condition(
     return false;
 }
 
+bool representation_answer_unvalidated(struct bytes fields,
+                                       struct exchange *exchange,
+                                       const struct server_defaults *defaults)
+{
+    struct representation representation = {.validators.modified = INT64_MIN,
+                                            .fields = fields};
+
+    return !representation_is_plain(&exchange->request) &&
+           answer_condition(&representation, exchange, defaults);
+}
+
 enum representation_answer representation_answer(
     const struct representation *representation, struct exchange *exchange,
     const struct server_defaults *defaults, struct boundary *boundary)
 {
-    if (representation_answer_condition(representation, exchange, defaults))
+    if (answer_condition(representation, exchange, defaults))
         return REPRESENTATION_NO_BODY;
     return answer_range(representation, exchange, defaults, boundary);
 }

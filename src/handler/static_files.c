@@ -231,20 +231,6 @@ static void redirect_to_slash(const struct static_files *files,
 /* Fields of a 304 for a listing, which may be compressed. */
 #define UNCHANGED_FIELDS LISTING_FIELDS "Vary: Accept-Encoding\r\n"
 
-/* Answers 304 or 412 if the conditions of a request for a listing say so, and
- * returns true. A listing has no validators. */
-static bool answer_condition(const struct static_files *files,
-                             struct exchange *exchange)
-{
-    static const struct representation listing = {
-        .validators.modified = INT64_MIN,
-        .fields = {UNCHANGED_FIELDS, sizeof(UNCHANGED_FIELDS) - 1}};
-
-    return !representation_is_plain(&exchange->request) &&
-           representation_answer_condition(&listing, exchange,
-                                           files->options.defaults);
-}
-
 static void answer_directory(struct static_files *files,
                              struct exchange *exchange, struct bytes rest)
 {
@@ -267,7 +253,8 @@ static void answer_directory(struct static_files *files,
         fail(files, response, 500);
         return;
     }
-    if (answer_condition(files, exchange)) {
+    if (representation_answer_unvalidated(BYTES(UNCHANGED_FIELDS), exchange,
+                                          files->options.defaults)) {
         listing->destroy(listing);
         return;
     }
